@@ -1,0 +1,270 @@
+#include "agents/definition.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/secret.h"
+#include "domain/bad_request.h"
+#include "net/http_client.h"
+
+namespace holdpoint {
+namespace {
+
+// Reads one front matter; every complaint names the line.
+class Reader {
+ public:
+  Reader(std::filesystem::path file, YAML::Node root, int first_line)
+      : file_(std::move(file)), root_(std::move(root)), first_line_(first_line) {}
+
+  [[noreturn]] void fail(const YAML::Node& at, const std::string& reason) const {
+    fail_at(at.Mark().line, reason);
+  }
+  [[noreturn]] void fail_at(int line, const std::string& reason) const {
+    throw DefinitionError(file_.string() + ":" + std::to_string(first_line_ + line) + ": " +
+                          reason);
+  }
+
+  YAML::Node get(const std::string& key) {
+    used_.insert(key);
+    return root_[key];
+  }
+  std::optional<std::string> text(const std::string& key) {
+    const YAML::Node node = get(key);
+    if (!node) return std::nullopt;
+    if (!node.IsScalar() || node.Scalar().empty()) fail(node, key + " must be a text");
+    return node.Scalar();
+  }
+  std::vector<std::string> texts(const std::string& key, bool one_allowed) {
+    const YAML::Node node = get(key);
+    std::vector<std::string> values;
+    if (!node) return values;
+    if (one_allowed && node.IsScalar()) return {node.Scalar()};
+    if (!node.IsSequence()) fail(node, key + " must be a list");
+    for (const auto& item : node) {
+      if (!item.IsScalar()) fail(item, key + " must be a list of texts");
+      values.push_back(item.Scalar());
+    }
+    return values;
+  }
+  template <class T>
+  std::optional<T> value(const std::string& key, const char* what) {
+    const YAML::Node node = get(key);
+    if (!node) return std::nullopt;
+    try {
+      return node.as<T>();
+    } catch (const YAML::Exception&) {
+      fail(node, key + " must be " + what);
+    }
+  }
+  void refuse_unknown() const {
+    for (const auto& item : root_) {
+      const std::string key = item.first.Scalar();
+      if (used_.count(key)) continue;
+      fail(item.first, "unknown key \"" + key + "\"");
+    }
+  }
+
+ private:
+  std::filesystem::path file_;
+  YAML::Node root_;
+  int first_line_;
+  std::set<std::string> used_;
+};
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         text.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+             std::string::npos &&
+         text[0] != '.' && text[0] != '-';
+}
+
+void read_runner(Reader& reader, AgentDefinition& agent) {
+  const auto runner = reader.text("runner");
+  agent.command = reader.texts("command", false);
+  agent.url = reader.text("url").value_or("");
+  if (!runner) reader.fail_at(0, "runner is missing: http, command or external");
+  const YAML::Node at = reader.get("runner");
+  if (*runner == "http") {
+    agent.runner = RunnerKind::http;
+    if (agent.url.empty()) reader.fail(at, "runner: http needs a url");
+    if (!host_of(agent.url)) reader.fail(reader.get("url"), "url must be an http or https URL");
+  } else if (*runner == "command") {
+    agent.runner = RunnerKind::command;
+    if (agent.command.empty()) {
+      reader.fail(at, "runner: command needs a command: [program, argument, …]");
+    }
+  } else if (*runner == "external") {
+    agent.runner = RunnerKind::external;
+  } else {
+    reader.fail(at, "runner must be http, command or external, not \"" + *runner + "\"");
+  }
+  if (agent.runner != RunnerKind::http && !agent.url.empty()) {
+    reader.fail(reader.get("url"), "url goes with runner: http only");
+  }
+  if (agent.runner != RunnerKind::command && !agent.command.empty()) {
+    reader.fail(reader.get("command"), "command goes with runner: command only");
+  }
+}
+
+void read_callback(Reader& reader, AgentDefinition& agent) {
+  agent.question_callback = reader.text("question_callback");
+  if (agent.question_callback && !host_of(*agent.question_callback)) {
+    reader.fail(reader.get("question_callback"), "question_callback must be an http or https URL");
+  }
+  const auto secrets = reader.texts("callback_secret", true);
+  if (secrets.size() > 2) {
+    reader.fail(reader.get("callback_secret"),
+                "callback_secret has at most two: the new and the old one");
+  }
+  for (const auto& secret : secrets) {
+    try {
+      agent.callback_secrets.push_back(WebhookSecret::parse(read_secret(secret, agent.folder)));
+    } catch (const std::runtime_error& e) {
+      reader.fail(reader.get("callback_secret"), std::string("callback_secret: ") + e.what());
+    }
+  }
+  agent.callback_events = reader.texts("callback_events", false);
+  static const std::set<std::string> known{"question_pending", "question_settled",
+                                           "session_completed", "session_failed",
+                                           "session_cancelled"};
+  for (const auto& event : agent.callback_events) {
+    if (!known.count(event)) {
+      reader.fail(reader.get("callback_events"), "unknown event \"" + event + "\"");
+    }
+  }
+}
+
+void read_questions(Reader& reader, AgentDefinition& agent) {
+  agent.async_questions = reader.value<bool>("async_questions", "true or false")
+                              .value_or(agent.runner == RunnerKind::external);
+  if (const auto seconds = reader.value<int>("question_timeout", "a whole number of seconds")) {
+    if (*seconds < 1) {
+      reader.fail(reader.get("question_timeout"), "question_timeout must be at least 1 second");
+    }
+    agent.question_timeout = std::chrono::seconds{*seconds};
+  }
+  if (const auto policy = reader.text("on_timeout")) {
+    agent.on_timeout = on_timeout_from(*policy);
+    if (!agent.on_timeout) {
+      reader.fail(reader.get("on_timeout"), "on_timeout must be fail, default or continue");
+    }
+  }
+  for (const auto& channel : reader.texts("channels", false)) {
+    if (channel != "url") {
+      reader.fail(reader.get("channels"), "channel \"" + channel + "\" is not there; known: url");
+    }
+    if (!agent.question_callback) {
+      reader.fail(reader.get("channels"), "channel url needs a question_callback");
+    }
+  }
+}
+
+}  // namespace
+
+AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text) {
+  const auto fail = [&](int line, const std::string& reason) {
+    throw DefinitionError(file.string() + ":" + std::to_string(line) + ": " + reason);
+  };
+  if (!text.starts_with("---\n") && !text.starts_with("---\r\n")) {
+    fail(1, "must begin with a line --- and the front matter");
+  }
+  const auto start = text.find('\n') + 1;
+  auto end = text.find("\n---", start - 1);
+  if (end == std::string::npos) fail(1, "the front matter has no closing line ---");
+  YAML::Node root;
+  try {
+    root = YAML::Load(text.substr(start, end + 1 - start));
+  } catch (const YAML::Exception& e) {
+    fail(2 + e.mark.line, "the front matter is not valid YAML: " + e.msg);
+  }
+  if (!root.IsMap()) fail(2, "the front matter must be keys and values");
+  Reader reader(file, root, 2);
+  AgentDefinition agent;
+  agent.folder = file.parent_path();
+  agent.name = reader.text("name").value_or(file.stem().string());
+  if (!is_name(agent.name)) {
+    reader.fail_at(0, "name has 1 to 64 letters, digits, - _ and .: \"" + agent.name + "\"");
+  }
+  if (agent.name != file.stem().string()) {
+    reader.fail(reader.get("name"), "name must be the file's: " + file.stem().string());
+  }
+  read_runner(reader, agent);
+  read_callback(reader, agent);
+  read_questions(reader, agent);
+  reader.refuse_unknown();
+  const auto body = text.find('\n', end + 1);
+  if (body != std::string::npos) agent.prompt = text.substr(body + 1);
+  return agent;
+}
+
+std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw DefinitionError("[agents] dir: there is no folder " + folder.string());
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".md" && entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::map<std::string, AgentDefinition> definitions;
+  std::string complaints;
+  for (const auto& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    try {
+      if (!in) throw DefinitionError(file.string() + ": cannot be read");
+      AgentDefinition agent = parse_definition(file, text.str());
+      definitions.emplace(agent.name, std::move(agent));
+    } catch (const DefinitionError& e) {
+      complaints.append(complaints.empty() ? "" : "\n").append(e.what());
+    }
+  }
+  if (!complaints.empty()) throw DefinitionError(complaints);
+  return definitions;
+}
+
+Agents::Map Agents::share(std::map<std::string, AgentDefinition> definitions) {
+  if (!definitions.count(kExternalAgent)) {
+    AgentDefinition external;
+    external.name = kExternalAgent;
+    external.async_questions = true;
+    definitions.emplace(kExternalAgent, std::move(external));
+  }
+  Map map;
+  for (auto& [name, definition] : definitions) {
+    map.emplace(name, std::make_shared<const AgentDefinition>(std::move(definition)));
+  }
+  return map;
+}
+
+Agents::Agents(std::map<std::string, AgentDefinition> definitions)
+    : agents_(share(std::move(definitions))) {}
+
+std::shared_ptr<const AgentDefinition> Agents::find(const std::string& name) {
+  return agents_.with([&](Map& agents) -> std::shared_ptr<const AgentDefinition> {
+    const auto it = agents.find(name);
+    return it == agents.end() ? nullptr : it->second;
+  });
+}
+
+std::vector<std::string> Agents::names() {
+  return agents_.with([](Map& agents) {
+    std::vector<std::string> names;
+    for (const auto& [name, agent] : agents) names.push_back(name);
+    return names;
+  });
+}
+
+void Agents::replace(std::map<std::string, AgentDefinition> definitions) {
+  Map fresh = share(std::move(definitions));
+  agents_.with([&](Map& agents) { agents.swap(fresh); });
+}
+
+}  // namespace holdpoint

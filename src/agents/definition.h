@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "domain/question.h"
+#include "wire/signature.h"
+
+namespace holdpoint {
+
+enum class RunnerKind { http, command, external };
+
+// An agent as its markdown file defines it.
+struct AgentDefinition {
+  std::string name;
+  RunnerKind runner = RunnerKind::external;
+  std::vector<std::string> command;
+  std::string url;
+  std::filesystem::path folder;  // Where a command runs.
+  bool async_questions = false;
+  std::optional<std::string> question_callback;
+  std::vector<WebhookSecret> callback_secrets;
+  std::vector<std::string> callback_events;  // Besides question_pending.
+  std::optional<std::chrono::seconds> question_timeout;
+  std::optional<OnTimeout> on_timeout;
+  std::string prompt;
+};
+
+// A file that does not parse: what() is `file:line: what is wrong`.
+class DefinitionError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text);
+
+// Every `*.md` of the folder; throws DefinitionError with all that is wrong, a line each.
+std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder);
+
+// The agents of a running server. Safe to share between threads.
+class Agents {
+ public:
+  explicit Agents(std::map<std::string, AgentDefinition> definitions);
+  // Null if there is none. Shared, since a reload may replace it while a turn still uses it.
+  std::shared_ptr<const AgentDefinition> find(const std::string& name);
+  std::vector<std::string> names();
+  void replace(std::map<std::string, AgentDefinition> definitions);
+
+ private:
+  using Map = std::map<std::string, std::shared_ptr<const AgentDefinition>>;
+  static Map share(std::map<std::string, AgentDefinition> definitions);
+  Guarded<Map> agents_;
+};
+
+// The agent of asks that name none: it lives elsewhere and only asks.
+inline constexpr const char* kExternalAgent = "external";
+
+}  // namespace holdpoint

@@ -1,0 +1,234 @@
+#include "cli/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "cli/client.h"
+#include "cli/print.h"
+#include "wire/json_writer.h"
+
+namespace holdpoint::cli {
+
+struct Commands::Parsed {
+  std::string server = "http://127.0.0.1:8080";
+  bool json = false;
+  std::int64_t wait = 0;
+  std::int64_t limit = 50;
+  std::string agent, payload = "{}", key, status, session, question, by, reason, message, delivery;
+  std::vector<std::string> answers;
+  bool events = false, cancel = false, retry = false;
+  CLI::App* trigger_command = nullptr;
+  CLI::App* questions_command = nullptr;
+  CLI::App* answer_command = nullptr;
+  CLI::App* session_command = nullptr;
+  CLI::App* deliveries_command = nullptr;
+
+  void show(const Json& body, void (*print)(const Json&), const char* member) const {
+    if (json) {
+      std::printf("%s\n", body.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    } else {
+      print(member ? body.at(member) : body);
+    }
+  }
+
+  Json follow_session(Client& client, const std::string& id, bool finished) const {
+    const std::string path = "/agent/session/" + escape(id);
+    Json seen = client.get(path);
+    for (auto left = wait; left > 0 && seen["status"] == "running"; left -= 55) {
+      const auto step = std::min<std::int64_t>(left, 55);
+      seen =
+          client.get(path + "?wait=" + std::to_string(step) + (finished ? "&until=finished" : ""),
+                     std::chrono::seconds{step});
+    }
+    return seen;
+  }
+
+  int trigger(Client& client) const;
+  int list_questions(Client& client) const;
+  int answer(Client& client) const;
+  int show_session(Client& client) const;
+  int list_deliveries(Client& client) const;
+};
+
+namespace {
+
+std::string read_payload(const std::string& text) {
+  std::ostringstream content;
+  if (text == "-") {
+    content << std::cin.rdbuf();
+  } else if (text.starts_with("@")) {
+    std::ifstream in(text.substr(1));
+    content << in.rdbuf();
+    if (!in) throw std::runtime_error("cannot read " + text.substr(1));
+  } else {
+    return text;
+  }
+  return content.str();
+}
+
+}  // namespace
+
+int Commands::Parsed::trigger(Client& client) const {
+  const Json started = client.post("/agent/webhook/" + escape(agent), read_payload(payload));
+  const std::string id = started.at("session_id").get<std::string>();
+  if (wait > 0) {
+    show(follow_session(client, id, false), print_session, nullptr);
+  } else if (json) {
+    std::printf("%s\n", started.dump(2).c_str());
+  } else {
+    std::printf("%s\n", id.c_str());
+  }
+  return 0;
+}
+
+int Commands::Parsed::list_questions(Client& client) const {
+  std::string path = "/agent/questions?limit=" + std::to_string(limit);
+  if (!status.empty() && status != "all") path += "&status=" + escape(status);
+  if (!agent.empty()) path += "&agent=" + escape(agent);
+  if (!session.empty()) path += "&session=" + escape(session);
+  show(client.get(path), print_questions, "questions");
+  return 0;
+}
+
+int Commands::Parsed::answer(Client& client) const {
+  JsonWriter out;
+  out.begin_object();
+  if (!question.empty()) out.member("question_id", question);
+  if (!by.empty()) out.member("answered_by", by);
+  out.key("answer");
+  if (answers.size() == 1) {
+    out.value(answers.front());
+  } else {
+    out.begin_array();
+    for (const auto& value : answers) out.value(value);
+    out.end_array();
+  }
+  out.end_object();
+  const Json body = client.post("/agent/answer/" + escape(session), out.take());
+  if (json) {
+    std::printf("%s\n", body.dump(2).c_str());
+  } else if (body["status"] == "pending_input") {
+    std::printf("answered; %s more to answer in this session\n", body["remaining"].dump().c_str());
+  } else {
+    std::puts(body["status"] == "resumed" ? "answered; the session goes on"
+                                          : "this answer was given before, and counts");
+  }
+  return 0;
+}
+
+int Commands::Parsed::show_session(Client& client) const {
+  const std::string path = "/agent/session/" + escape(session);
+  if (cancel) {
+    JsonWriter out;
+    out.begin_object();
+    if (!reason.empty()) out.member("reason", reason);
+    out.end_object();
+    client.post(path + "/cancel", out.take());
+  }
+  if (retry) client.post(path + "/retry", "{}");
+  if (!message.empty())
+    client.post(path + "/message", "{\"message\":" + read_payload(message) + "}");
+  if (events) {
+    show(client.get(path + "/events?limit=500"), print_events, "events");
+  } else {
+    show(follow_session(client, session, true), print_session, nullptr);
+  }
+  return 0;
+}
+
+int Commands::Parsed::list_deliveries(Client& client) const {
+  if (!delivery.empty()) {
+    const Json body = client.post("/agent/deliveries/" + escape(delivery) + "/redeliver", "{}");
+    std::printf("%s\n", json ? body.dump(2).c_str() : "it will be delivered again");
+    return 0;
+  }
+  std::string path = "/agent/deliveries?limit=" + std::to_string(limit);
+  if (!status.empty() && status != "all") path += "&status=" + escape(status);
+  if (!session.empty()) path += "&session=" + escape(session);
+  show(client.get(path), print_deliveries, "deliveries");
+  return 0;
+}
+
+Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
+  Parsed& p = *parsed_;
+  const auto add = [&](const char* name, const char* what) {
+    auto* command = app.add_subcommand(name, what);
+    command->add_option("--server", p.server, "Where the server is")
+        ->envname("HOLDPOINT_SERVER")
+        ->capture_default_str();
+    command->add_flag("--json", p.json, "Print what the server says, as JSON");
+    return command;
+  };
+  p.trigger_command = add("trigger", "Start a session of an agent");
+  p.trigger_command->add_option("agent", p.agent, "The agent's name")->required();
+  p.trigger_command->add_option("payload", p.payload,
+                                "A JSON object, @file, or - for standard input; {} if left out");
+  p.trigger_command
+      ->add_option("--wait", p.wait, "Wait up to this many seconds for a question or the end")
+      ->check(CLI::Range(0, 86400));
+
+  p.questions_command = add("questions", "List questions, the newest first");
+  p.status = "pending";
+  p.questions_command->add_option(
+      "--status", p.status,
+      "pending (if left out), answered, timed_out, defaulted, cancelled, or all");
+  p.questions_command->add_option("--agent", p.agent, "Of this agent only");
+  p.questions_command->add_option("--session", p.session, "Of this session only");
+  p.questions_command->add_option("--limit", p.limit, "At most this many")
+      ->check(CLI::Range(1, 500));
+
+  p.answer_command = add("answer", "Answer a session's question");
+  p.answer_command->add_option("session", p.session, "The session's id")->required();
+  p.answer_command
+      ->add_option("answer", p.answers, "An option's label or your own text; several where allowed")
+      ->required();
+  p.answer_command->add_option("--question", p.question,
+                               "The question's id; needed when several are pending");
+  p.answer_command->add_option("--by", p.by, "Who answers");
+
+  p.session_command = add("session", "Show a session; cancel it, run it again, send it a message");
+  p.session_command->add_option("session", p.session, "The session's id")->required();
+  p.session_command->add_option("--wait", p.wait, "Wait up to this many seconds for its end")
+      ->check(CLI::Range(0, 86400));
+  p.session_command->add_flag("--events", p.events, "Its history instead");
+  p.session_command->add_flag("--cancel", p.cancel, "Cancel it");
+  p.session_command->add_option("--reason", p.reason, "Why it is cancelled");
+  p.session_command->add_flag("--retry", p.retry, "Run it again after it failed");
+  p.session_command->add_option("--message", p.message, "Queue a message: JSON, @file or -");
+
+  p.deliveries_command = add("deliveries", "List what was or will be sent to callbacks");
+  p.deliveries_command->add_option("--status", p.status,
+                                   "pending, delivered, dead, obsolete, or all (if left out)");
+  p.deliveries_command->add_option("--session", p.session, "Of this session only");
+  p.deliveries_command->add_option("--limit", p.limit, "At most this many")
+      ->check(CLI::Range(1, 500));
+  p.deliveries_command->add_option("--redeliver", p.delivery, "Send this one again");
+}
+
+Commands::~Commands() = default;
+
+int Commands::run() {
+  Parsed& p = *parsed_;
+  Client client(p.server);
+  try {
+    if (*p.trigger_command) return p.trigger(client);
+    if (*p.questions_command) return p.list_questions(client);
+    if (*p.answer_command) return p.answer(client);
+    if (*p.session_command) return p.show_session(client);
+    if (*p.deliveries_command) {
+      if (p.deliveries_command->count("--status") == 0) p.status = "all";
+      return p.list_deliveries(client);
+    }
+  } catch (const CallFailed& e) {
+    std::fprintf(stderr, "holdpoint: %s\n", e.what());
+    if (!e.body.is_null() && e.body.contains("answered_by")) {
+      std::fprintf(stderr, "holdpoint: what counts: %s\n", e.body.dump().c_str());
+    }
+  }
+  return 1;
+}
+
+}  // namespace holdpoint::cli

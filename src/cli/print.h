@@ -1,0 +1,13 @@
+#pragma once
+
+#include "wire/json.h"
+
+// What the subcommands show to people: one fact a line, nothing that needs a wide screen.
+namespace holdpoint::cli {
+
+void print_questions(const Json& questions);
+void print_session(const Json& session);
+void print_events(const Json& events);
+void print_deliveries(const Json& deliveries);
+
+}  // namespace holdpoint::cli

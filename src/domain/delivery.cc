@@ -1,0 +1,27 @@
+#include "domain/delivery.h"
+
+namespace holdpoint {
+
+std::string_view to_text(DeliveryStatus status) {
+  switch (status) {
+    case DeliveryStatus::pending:
+      return "pending";
+    case DeliveryStatus::delivered:
+      return "delivered";
+    case DeliveryStatus::dead:
+      return "dead";
+    case DeliveryStatus::obsolete:
+      return "obsolete";
+  }
+  return "";
+}
+
+std::optional<DeliveryStatus> delivery_status_from(std::string_view text) {
+  for (const auto status : {DeliveryStatus::pending, DeliveryStatus::delivered,
+                            DeliveryStatus::dead, DeliveryStatus::obsolete}) {
+    if (to_text(status) == text) return status;
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdpoint

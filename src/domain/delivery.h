@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace holdpoint {
+
+// `obsolete`: its question was settled before the message could be sent again.
+enum class DeliveryStatus { pending, delivered, dead, obsolete };
+std::string_view to_text(DeliveryStatus status);
+std::optional<DeliveryStatus> delivery_status_from(std::string_view text);
+
+// One message owed to one channel; a row of the outbox. Its id stays the same over retries, so that
+// receivers can drop repeats.
+struct Delivery {
+  DeliveryId id;
+  SessionId session_id;
+  std::optional<QuestionId> question_id;
+  std::string agent_name;
+  std::string channel;
+  std::string event;
+  std::string destination;
+  std::string host;  // What shares a receiver's capacity.
+  std::string body;
+  DeliveryStatus status = DeliveryStatus::pending;
+  std::int64_t attempts = 0;
+  std::optional<Time> next_attempt_at;
+  std::optional<std::int64_t> last_status;
+  std::optional<std::string> last_error;
+  Time created_at;
+  std::optional<Time> delivered_at;
+};
+
+}  // namespace holdpoint

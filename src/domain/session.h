@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "domain/transitions.h"
+
+namespace holdpoint {
+
+// One run of an agent. Payload, state, result and resume are JSON texts that nobody between the
+// agent and its caller reads.
+struct Session {
+  SessionId id;
+  std::string agent_name;
+  SessionStatus status = SessionStatus::running;
+  std::optional<SessionId> parent_id;
+  std::int64_t turn = 1;
+  std::int64_t attempts = 0;
+  std::int64_t questions_asked = 0;
+  std::optional<std::string> result;
+  std::optional<std::string> error;
+  Time created_at;
+  Time updated_at;
+  std::optional<Time> completed_at;
+};
+
+// Why a turn runs.
+enum class TurnReason { start, answer, timeout, message, carry_on };
+std::string_view to_text(TurnReason reason);
+TurnReason turn_reason_from(std::string_view text);
+
+// Permission to run one turn. Every claim raises `number`, so that the writes of an earlier holder
+// match no row.
+struct Lease {
+  SessionId session;
+  std::int64_t number = 0;
+};
+
+}  // namespace holdpoint

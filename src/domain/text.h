@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace holdpoint {
+
+// Characters (code points) of valid UTF-8.
+std::size_t count_chars(std::string_view text);
+
+// True if there is nothing but white space.
+bool is_blank(std::string_view text);
+
+// At most `most` characters, with `…` in place of what was cut.
+std::string shorten(std::string_view text, std::size_t most);
+
+}  // namespace holdpoint

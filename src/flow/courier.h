@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/loop.h"
+#include "channels/channel.h"
+#include "flow/journal.h"
+#include "flow/metrics.h"
+
+namespace holdpoint {
+
+// Sends what the outbox owes: at least once, on each delivery's own schedule, a few at a time to
+// each host, so that a receiver that hangs holds up nobody but itself.
+class Courier {
+ public:
+  struct Options {
+    std::size_t workers = 64;
+    std::size_t per_host = 4;
+    Duration lease{60'000};  // Longer than any attempt takes.
+  };
+  using Channels = std::map<std::string, Channel*>;
+
+  Courier(Database& db, Journal& journal, Metrics& metrics, Channels channels, const Clock& clock,
+          Options options);
+  ~Courier() { stop(); }
+
+  // What a process that is gone was sending, put back in line. Only where no other process shares
+  // the database.
+  void reclaim(Time now);
+  void start() { loop_.start(); }
+  void wake() { loop_.wake(); }
+  // Sends no more; attempts under way end first.
+  void stop();
+
+  // Claims what is due and hands it to the workers. Returns when the next attempt is due.
+  std::optional<Time> run_once(Time now);
+  // Claims what is due for tests and run_once, as far as hosts have room.
+  std::vector<Delivery> claim(Time now);
+  // One claimed attempt to its end, in the caller's thread.
+  void attempt(const Delivery& delivery);
+
+  enum class Redelivery { done, unknown, still_pending };
+  // Owes a settled delivery again, and lifts a ban on its destination.
+  Redelivery redeliver(const DeliveryId& id, Time now);
+
+ private:
+  using InFlight = std::map<std::string, std::size_t>;
+  void record(const Delivery& delivery, const SendOutcome& outcome, Time now);
+  bool settled_meanwhile(const Delivery& delivery);
+
+  Database& db_;
+  Journal& journal_;
+  Metrics& metrics_;
+  const Channels channels_;
+  const Clock& clock_;
+  const Options options_;
+  Guarded<InFlight> in_flight_;
+  Pool workers_;
+  Loop loop_;
+};
+
+}  // namespace holdpoint

@@ -1,0 +1,153 @@
+#include "flow/events.h"
+
+#include "domain/text.h"
+
+namespace holdpoint::events {
+namespace {
+
+Facts about(const Question& q) { return {{"question", q.id.text()}, {"agent", q.agent_name}}; }
+
+Facts about(const Delivery& d) {
+  return {{"delivery", d.id.text()},
+          {"event", d.event},
+          {"channel", d.channel},
+          {"host", d.host},
+          {"attempt", d.attempts}};
+}
+
+void add_retry(Facts& facts, std::optional<Duration> retry_in) {
+  if (retry_in) facts.emplace_back("retry_in_ms", static_cast<std::int64_t>(retry_in->count()));
+}
+
+}  // namespace
+
+Event session_started(const SessionId& id, const std::string& agent,
+                      const std::optional<SessionId>& parent) {
+  Facts facts{{"agent", agent}};
+  if (parent) facts.emplace_back("parent", parent->text());
+  return {id, "session_started", std::move(facts)};
+}
+
+Event trigger_repeated(const SessionId& id, const std::string& agent) {
+  return {id, "trigger_repeated", {{"agent", agent}}};
+}
+
+Event turn_started(const SessionId& id, std::int64_t turn, std::int64_t attempt,
+                   TurnReason reason) {
+  return {id, "turn_started", {{"turn", turn}, {"attempt", attempt}, {"reason", to_text(reason)}}};
+}
+
+Event turn_failed(const SessionId& id, std::int64_t turn, std::int64_t attempt,
+                  const std::string& reason, std::optional<Duration> retry_in) {
+  Facts facts{{"turn", turn}, {"attempt", attempt}, {"reason", shorten(reason, 500)}};
+  add_retry(facts, retry_in);
+  return {id, "turn_failed", std::move(facts), Level::warning};
+}
+
+Event turn_continued(const SessionId& id, std::int64_t turn) {
+  return {id, "turn_continued", {{"turn", turn}}};
+}
+
+Event turn_released(const SessionId& id, std::int64_t turn) {
+  return {id, "turn_released", {{"turn", turn}, {"reason", "the server is stopping"}}};
+}
+
+Event turn_discarded(const SessionId& id, std::int64_t turn, std::int64_t lease) {
+  return {id,
+          "turn_discarded",
+          {{"turn", turn}, {"lease", lease}, {"reason", "its lease was lost"}},
+          Level::warning};
+}
+
+Event result_deferred(const SessionId& id, std::int64_t turn, std::int64_t messages) {
+  return {id, "result_deferred", {{"turn", turn}, {"messages_waiting", messages}}};
+}
+
+Event agent_output(const SessionId& id, std::int64_t turn, const std::string& line) {
+  return {id, "agent_output", {{"turn", turn}, {"line", line}}, Level::info, false};
+}
+
+Event question_asked(const Question& q) {
+  Facts facts = about(q);
+  facts.emplace_back("expires_at", to_iso(q.deadline_at));
+  return {q.session_id, "question_asked", std::move(facts)};
+}
+
+Event ask_refused(const SessionId& id, std::int64_t turn, const std::string& reason) {
+  return {id, "ask_refused", {{"turn", turn}, {"reason", shorten(reason, 500)}}, Level::warning};
+}
+
+Event question_answered(const Question& q) {
+  Facts facts = about(q);
+  if (q.answered_by) facts.emplace_back("by", *q.answered_by);
+  if (q.answered_via) facts.emplace_back("via", *q.answered_via);
+  return {q.session_id, "question_answered", std::move(facts)};
+}
+
+Event question_expired(const Question& q) {
+  Facts facts = about(q);
+  facts.emplace_back("outcome", to_text(q.status));
+  return {q.session_id, "question_expired", std::move(facts)};
+}
+
+Event question_cancelled(const Question& q) {
+  return {q.session_id, "question_cancelled", about(q)};
+}
+
+Event session_resumed(const SessionId& id, TurnReason reason) {
+  return {id, "session_resumed", {{"reason", to_text(reason)}}};
+}
+
+Event session_completed(const SessionId& id) { return {id, "session_completed", {}}; }
+
+Event session_failed(const SessionId& id, const std::string& reason) {
+  return {id, "session_failed", {{"reason", shorten(reason, 500)}}, Level::warning};
+}
+
+Event session_cancelled(const SessionId& id, const std::string& reason) {
+  return {id, "session_cancelled", {{"reason", shorten(reason, 500)}}};
+}
+
+Event session_retried(const SessionId& id, std::int64_t turn) {
+  return {id, "session_retried", {{"turn", turn}}};
+}
+
+Event message_queued(const SessionId& id, const MessageId& message) {
+  return {id, "message_queued", {{"message", message.text()}}};
+}
+
+Event delivery_sent(const Delivery& d, std::optional<std::int64_t> status) {
+  Facts facts = about(d);
+  if (status) facts.emplace_back("status", *status);
+  return {d.session_id, "delivery_sent", std::move(facts)};
+}
+
+Event delivery_failed(const Delivery& d, const std::string& reason,
+                      std::optional<Duration> retry_in) {
+  Facts facts = about(d);
+  facts.emplace_back("reason", shorten(reason, 500));
+  add_retry(facts, retry_in);
+  return {d.session_id, "delivery_failed", std::move(facts), Level::warning};
+}
+
+Event delivery_dead(const DeliveryId& id, const SessionId& session, const std::string& reason) {
+  return {session,
+          "delivery_dead",
+          {{"delivery", id.text()}, {"reason", shorten(reason, 500)}},
+          Level::warning};
+}
+
+Event delivery_obsolete(const Delivery& d) {
+  Facts facts = about(d);
+  facts.emplace_back("reason", "the question was settled meanwhile");
+  return {d.session_id, "delivery_obsolete", std::move(facts)};
+}
+
+Event delivery_requeued(const Delivery& d) { return {d.session_id, "delivery_requeued", about(d)}; }
+
+Event destination_disabled(const SessionId& id, const std::string& host,
+                           const std::string& reason) {
+  return {id, "destination_disabled", {{"host", host}, {"reason", reason}}, Level::warning};
+}
+
+}  // namespace holdpoint::events

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "domain/delivery.h"
+#include "domain/question.h"
+#include "domain/session.h"
+
+namespace holdpoint {
+
+// A state change: a row of the session's history and a line of the log, in the same words. Facts
+// never hold payloads, answers or secrets.
+struct Event {
+  SessionId session;
+  std::string type;
+  Facts facts;
+  Level level = Level::info;
+  bool logged = true;  // False: history only.
+};
+
+// All wording of history and log.
+namespace events {
+
+Event session_started(const SessionId& id, const std::string& agent,
+                      const std::optional<SessionId>& parent);
+Event trigger_repeated(const SessionId& id, const std::string& agent);
+Event turn_started(const SessionId& id, std::int64_t turn, std::int64_t attempt, TurnReason reason);
+Event turn_failed(const SessionId& id, std::int64_t turn, std::int64_t attempt,
+                  const std::string& reason, std::optional<Duration> retry_in);
+Event turn_continued(const SessionId& id, std::int64_t turn);
+Event turn_released(const SessionId& id, std::int64_t turn);
+// The lease was lost before the turn could write its end; nothing of it was kept.
+Event turn_discarded(const SessionId& id, std::int64_t turn, std::int64_t lease);
+Event result_deferred(const SessionId& id, std::int64_t turn, std::int64_t messages);
+Event agent_output(const SessionId& id, std::int64_t turn, const std::string& line);
+Event question_asked(const Question& question);
+Event ask_refused(const SessionId& id, std::int64_t turn, const std::string& reason);
+Event question_answered(const Question& question);
+Event question_expired(const Question& question);
+Event question_cancelled(const Question& question);
+Event session_resumed(const SessionId& id, TurnReason reason);
+Event session_completed(const SessionId& id);
+Event session_failed(const SessionId& id, const std::string& reason);
+Event session_cancelled(const SessionId& id, const std::string& reason);
+Event session_retried(const SessionId& id, std::int64_t turn);
+Event message_queued(const SessionId& id, const MessageId& message);
+Event delivery_sent(const Delivery& delivery, std::optional<std::int64_t> status);
+Event delivery_failed(const Delivery& delivery, const std::string& reason,
+                      std::optional<Duration> retry_in);
+Event delivery_dead(const DeliveryId& id, const SessionId& session, const std::string& reason);
+Event delivery_obsolete(const Delivery& delivery);
+Event delivery_requeued(const Delivery& delivery);
+Event destination_disabled(const SessionId& id, const std::string& host, const std::string& reason);
+
+}  // namespace events
+}  // namespace holdpoint

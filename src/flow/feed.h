@@ -1,0 +1,62 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/loop.h"
+#include "store/event_store.h"
+
+namespace holdpoint {
+
+// New events for those who follow them live. One reader fetches each event once, however many
+// follow.
+class Feed {
+ public:
+  using EventPtr = std::shared_ptr<const event_store::StoredEvent>;  // Shared by all followers.
+
+  Feed(Database& db, const Clock& clock);
+  void start() { loop_.start(); }
+  void stop();
+  void wake() { loop_.wake(); }
+
+  // The number of the newest event: where a follower begins who wants only what comes.
+  std::int64_t last_seq();
+
+  // While one lives, new events are fetched.
+  class Follower {
+   public:
+    explicit Follower(Feed& feed);
+    ~Follower();
+    Follower(const Follower&) = delete;
+    struct Next {
+      std::vector<EventPtr> events;
+      std::int64_t seq = 0;  // Where to go on from.
+      bool open = true;      // False once the feed is stopped.
+    };
+    // Events after `seq`, of `session` if given; waits up to `longest` for the first.
+    Next next(std::int64_t seq, const std::optional<SessionId>& session, Duration longest);
+
+   private:
+    Feed& feed_;
+  };
+
+ private:
+  std::optional<Time> run_once();
+
+  Database& db_;
+  std::mutex mutex_;
+  std::condition_variable grown_;
+  bool stopped_ = false;
+  std::size_t followers_ = 0;
+  std::int64_t head_ = 0;  // All events after this one are in recent_, up to tail_.
+  std::int64_t tail_ = 0;
+  std::deque<EventPtr> recent_;
+  Loop loop_;
+};
+
+}  // namespace holdpoint

@@ -1,0 +1,108 @@
+#include "flow/intake.h"
+
+#include "domain/bad_request.h"
+#include "store/question_store.h"
+#include "store/session_store.h"
+
+namespace holdpoint {
+namespace {
+
+struct Done {
+  Intake::Admitted admitted;
+  Story story;
+};
+
+// The session that the key's first trigger started.
+Done repeated(Transaction& tx, const std::string& agent_name, const std::string& key, Time now) {
+  Done done;
+  const auto first = session_store::find_by_key(tx, agent_name, key);
+  if (!first) throw StoreError("a session could not be inserted", true);
+  done.admitted = {first->id, first->status, true, question_store::latest_ask(tx, first->id)};
+  done.story.add(tx, events::trigger_repeated(first->id, agent_name), now);
+  return done;
+}
+
+void check_parent(Transaction& tx, const SessionId& parent_id) {
+  const auto parent = session_store::find(tx, parent_id);
+  if (!parent) throw BadRequest("parent", "there is no such session");
+  if (is_finished(parent->status)) {
+    throw BadRequest("parent", "that session is " + std::string(to_text(parent->status)));
+  }
+}
+
+}  // namespace
+
+AskDefaults Intake::ask_defaults(const AgentDefinition& agent) const {
+  return {agent.question_timeout.value_or(options_.ask.timeout),
+          agent.on_timeout.value_or(options_.ask.on_timeout)};
+}
+
+std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) {
+  const auto agent = agents_.find(trigger.agent_name);
+  if (!agent) return std::nullopt;
+  if (agent->runner == RunnerKind::external) {
+    throw BadRequest("agent", "\"" + agent->name +
+                                  "\" is external: it runs elsewhere and asks by POST /agent/ask");
+  }
+  Done done = db_.write([&](Transaction& tx) {
+    if (trigger.parent_id) check_parent(tx, *trigger.parent_id);
+    Done d;
+    d.admitted.session = SessionId::make(now);
+    session_store::NewSession session;
+    session.id = d.admitted.session;
+    session.agent_name = agent->name;
+    session.payload = trigger.payload;
+    session.parent_id = trigger.parent_id;
+    session.idempotency_key = trigger.idempotency_key;
+    if (!session_store::insert(tx, session, now)) {
+      return repeated(tx, agent->name, trigger.idempotency_key.value_or(""), now);
+    }
+    d.story.add(tx, events::session_started(session.id, agent->name, trigger.parent_id), now);
+    d.story.turn_due = true;
+    return d;
+  });
+  journal_.announce(done.story);
+  return std::move(done.admitted);
+}
+
+std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name, const Ask& ask,
+                                                  const std::optional<std::string>& key, Time now) {
+  const auto agent = agents_.find(agent_name);
+  if (!agent) return std::nullopt;
+  if (agent->runner != RunnerKind::external) {
+    throw BadRequest("agent", "\"" + agent->name +
+                                  "\" is run by this server; only agents with runner: external ask "
+                                  "from outside");
+  }
+  if (!agent->async_questions) {
+    throw BadRequest("agent", "\"" + agent->name + "\" has async_questions: false");
+  }
+  Done done = db_.write([&](Transaction& tx) {
+    Done d;
+    d.admitted = {SessionId::make(now), SessionStatus::pending_input, false, {}};
+    const SessionId& id = d.admitted.session;
+    session_store::NewSession session;
+    session.id = id;
+    session.agent_name = agent->name;
+    session.status = SessionStatus::pending_input;
+    session.payload = "{}";
+    session.idempotency_key = key;
+    session.questions_asked = static_cast<std::int64_t>(ask.questions.size());
+    if (!session_store::insert(tx, session, now)) {
+      return repeated(tx, agent->name, key.value_or(""), now);
+    }
+    d.story.add(tx, events::session_started(id, agent->name, std::nullopt), now);
+    d.admitted.questions = pose(ask, id, agent->name, 1, now);
+    for (const auto& question : d.admitted.questions) {
+      question_store::insert(tx, question);
+      d.story.add(tx, events::question_asked(question), now);
+      notices_.question_pending(tx, d.story, question, now);
+    }
+    d.story.deadline = d.admitted.questions.front().deadline_at;
+    return d;
+  });
+  journal_.announce(done.story);
+  return std::move(done.admitted);
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,59 @@
+#include "flow/settling.h"
+
+#include "domain/answer.h"
+#include "store/session_store.h"
+#include "wire/question_json.h"
+
+namespace holdpoint {
+
+void Settling::settled(Transaction& tx, Story& story, const Question& question, Event event,
+                       Time now) {
+  story.add(tx, std::move(event), now);
+  notices_.question_settled(tx, story, question, now);
+}
+
+void Settling::ask_over(Transaction& tx, Story& story, const SessionId& session,
+                        const std::vector<Question>& settled, Time now) {
+  const AskOutcome outcome = outcome_of(settled);
+  const std::string resume = resume_json(settled);
+  if (outcome.status == QuestionStatus::cancelled) {
+    return end(tx, story, settled, SessionStatus::cancelled, resume,
+               "the user cancelled the question", now);
+  }
+  const bool timed_out = outcome.status == QuestionStatus::timed_out;
+  if (timed_out && settled.front().on_timeout == OnTimeout::fail) {
+    return end(tx, story, settled, SessionStatus::failed, resume,
+               "timeout: nobody answered in time", now);
+  }
+  const auto agent = agents_.find(settled.front().agent_name);
+  if (agent && agent->runner == RunnerKind::external) {
+    return end(tx, story, settled, SessionStatus::completed, resume, "", now);
+  }
+  const TurnReason reason = outcome.answered ? TurnReason::answer : TurnReason::timeout;
+  if (session_store::resume(tx, session, reason, resume, now)) {
+    story.add(tx, events::session_resumed(session, reason), now);
+    story.turn_due = true;
+  }
+}
+
+void Settling::end(Transaction& tx, Story& story, const std::vector<Question>& settled,
+                   SessionStatus status, const std::string& resume, const std::string& reason,
+                   Time now) {
+  const SessionId& session = settled.front().session_id;
+  const TurnReason turn_reason =
+      outcome_of(settled).answered ? TurnReason::answer : TurnReason::timeout;
+  const bool completed = status == SessionStatus::completed;
+  const auto result = completed ? std::optional(resume) : std::nullopt;
+  const auto error = completed ? std::nullopt : std::optional(reason);
+  if (!session_store::end_parked(tx, session, status, turn_reason, resume, result, error, now)) {
+    return;
+  }
+  story.add(tx,
+            completed                         ? events::session_completed(session)
+            : status == SessionStatus::failed ? events::session_failed(session, reason)
+                                              : events::session_cancelled(session, reason),
+            now);
+  notices_.session_ended(tx, story, session, settled.front().agent_name, status, now);
+}
+
+}  // namespace holdpoint

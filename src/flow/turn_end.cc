@@ -1,0 +1,153 @@
+#include "flow/turn_end.h"
+
+#include "domain/bad_request.h"
+#include "domain/retry.h"
+#include "store/question_store.h"
+#include "wire/json.h"
+
+namespace holdpoint {
+
+using session_store::Commit;
+
+template <class Step>
+void TurnEnd::write(const Turn& turn, const std::string& outcome, Time now, Step step) {
+  struct Done {
+    Story story;
+    Commit commit = Commit::done;
+  };
+  Done done = db_.write([&](Transaction& tx) {
+    Done d;
+    d.commit = step(tx, d.story);
+    if (d.commit == Commit::lease_lost) {
+      d.story = {};
+      d.story.add(tx, events::turn_discarded(turn.lease.session, turn.turn, turn.lease.number),
+                  now);
+    }
+    return d;
+  });
+  journal_.announce(done.story);
+  metrics_.turn_ended(done.commit == Commit::done ? outcome : "discarded");
+}
+
+void TurnEnd::ask(const Turn& turn, const AgentDefinition& agent, const AskReply& reply, Time now) {
+  if (turn.has_parent) {
+    return refuse(turn, reply, "a sub-session may not ask people; leave the question to its parent",
+                  now);
+  }
+  if (!agent.async_questions) {
+    return refuse(turn, reply,
+                  "the agent \"" + agent.name + "\" may not ask: it has no async_questions: true",
+                  now);
+  }
+  std::vector<Question> questions;
+  try {
+    const AskDefaults defaults{agent.question_timeout.value_or(options_.ask.timeout),
+                               agent.on_timeout.value_or(options_.ask.on_timeout)};
+    questions = pose(parse_ask(reply.ask, defaults, options_.limits), turn.lease.session,
+                     turn.agent_name, turn.turn, now);
+  } catch (const BadRequest& e) {
+    return refuse(turn, reply, "invalid ask: " + e.field() + " " + e.what(), now);
+  }
+  write(turn, "ask", now, [&](Transaction& tx, Story& story) {
+    const auto count = static_cast<std::int64_t>(questions.size());
+    if (session_store::park(tx, turn.lease, count, reply.state, now) == Commit::lease_lost) {
+      return Commit::lease_lost;
+    }
+    for (const auto& question : questions) {
+      question_store::insert(tx, question);
+      story.add(tx, events::question_asked(question), now);
+      notices_.question_pending(tx, story, question, now);
+    }
+    story.deadline = questions.front().deadline_at;
+    return Commit::done;
+  });
+}
+
+void TurnEnd::refuse(const Turn& turn, const AskReply& reply, const std::string& reason, Time now) {
+  std::optional<std::string> tool_call_id;
+  for (const auto& [name, value] : members_of(reply.ask)) {
+    if (name != "tool_call_id") continue;
+    const Json id = Json::parse(value);
+    if (id.is_string()) tool_call_id = id.get<std::string>();
+  }
+  const bool hopeless = turn.refusals + 1 >= options_.max_attempts;
+  write(turn, "refused", now, [&](Transaction& tx, Story& story) {
+    story.add(tx, events::ask_refused(turn.lease.session, turn.turn, reason), now);
+    if (hopeless) {
+      return finish(tx, story, turn, SessionStatus::failed, std::nullopt,
+                    "the agent asked " + std::to_string(turn.refusals + 1) +
+                        " times in a row what it may not ask: " + reason,
+                    now);
+    }
+    session_store::Next next{TurnReason::answer, refusal_json(tool_call_id, reason), reply.state,
+                             true};
+    story.turn_due = true;
+    return session_store::advance(tx, turn.lease, next, now);
+  });
+}
+
+void TurnEnd::result(const Turn& turn, const ResultReply& reply, Time now) {
+  write(turn, "result", now, [&](Transaction& tx, Story& story) {
+    if (const auto waiting = session_store::waiting_messages(tx, turn.lease.session)) {
+      story.add(tx, events::result_deferred(turn.lease.session, turn.turn, waiting), now);
+      story.turn_due = true;
+      const session_store::Next next{TurnReason::message, std::nullopt, std::nullopt, false};
+      return session_store::advance(tx, turn.lease, next, now);
+    }
+    return finish(tx, story, turn, SessionStatus::completed, reply.result, std::nullopt, now);
+  });
+}
+
+void TurnEnd::carry_on(const Turn& turn, const ContinueReply& reply, Time now) {
+  write(turn, "continue", now, [&](Transaction& tx, Story& story) {
+    story.add(tx, events::turn_continued(turn.lease.session, turn.turn), now);
+    story.turn_due = true;
+    const session_store::Next next{TurnReason::carry_on, std::nullopt, reply.state, false};
+    return session_store::advance(tx, turn.lease, next, now);
+  });
+}
+
+void TurnEnd::fail(const Turn& turn, const std::string& reason, bool retryable, double jitter,
+                   Time now) {
+  const bool again = retryable && turn.attempts < options_.max_attempts;
+  const Duration wait = turn_backoff(turn.attempts, jitter);
+  write(turn, again ? "retry" : "failed", now, [&](Transaction& tx, Story& story) {
+    story.add(tx,
+              events::turn_failed(turn.lease.session, turn.turn, turn.attempts, reason,
+                                  again ? std::optional(wait) : std::nullopt),
+              now);
+    if (again) {
+      story.turn_due = true;
+      return session_store::release(tx, turn.lease, now + wait, true, now);
+    }
+    const std::string error = retryable
+                                  ? "turn " + std::to_string(turn.turn) + " failed " +
+                                        std::to_string(turn.attempts) + " times, at last: " + reason
+                                  : reason;
+    return finish(tx, story, turn, SessionStatus::failed, std::nullopt, error, now);
+  });
+}
+
+void TurnEnd::release(const Turn& turn, Time now) {
+  write(turn, "released", now, [&](Transaction& tx, Story& story) {
+    story.add(tx, events::turn_released(turn.lease.session, turn.turn), now);
+    return session_store::release(tx, turn.lease, now, false, now);
+  });
+}
+
+Commit TurnEnd::finish(Transaction& tx, Story& story, const Turn& turn, SessionStatus status,
+                       const std::optional<std::string>& result,
+                       const std::optional<std::string>& error, Time now) {
+  if (session_store::finish(tx, turn.lease, status, result, error, now) == Commit::lease_lost) {
+    return Commit::lease_lost;
+  }
+  story.add(tx,
+            status == SessionStatus::completed
+                ? events::session_completed(turn.lease.session)
+                : events::session_failed(turn.lease.session, error.value_or("")),
+            now);
+  notices_.session_ended(tx, story, turn.lease.session, turn.agent_name, status, now);
+  return Commit::done;
+}
+
+}  // namespace holdpoint

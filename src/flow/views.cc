@@ -1,0 +1,76 @@
+#include "flow/views.h"
+
+namespace holdpoint {
+
+std::optional<Views::SessionView> Views::session(const SessionId& id, Until until,
+                                                 Duration longest) {
+  const auto look = [&] {
+    return db_.read([&](Transaction& tx) -> std::optional<SessionView> {
+      auto session = session_store::find(tx, id);
+      if (!session) return std::nullopt;
+      SessionView view{std::move(*session), {}};
+      if (view.session.status == SessionStatus::pending_input) {
+        view.pending = question_store::pending_of(tx, id);
+      }
+      return view;
+    });
+  };
+  const auto satisfied = [&](const std::optional<SessionView>& view) {
+    if (!view || is_finished(view->session.status)) return true;
+    return until == Until::settled && view->session.status != SessionStatus::running;
+  };
+  if (longest <= Duration{0}) return look();
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  Journal::Watch watch(journal_, id);
+  auto view = look();
+  while (!satisfied(view) && watch.wait_until(deadline)) view = look();
+  return view;
+}
+
+std::optional<Question> Views::question(const QuestionId& id, Duration longest) {
+  const auto look = [&] {
+    return db_.read([&](Transaction& tx) { return question_store::find(tx, id); });
+  };
+  auto question = look();
+  if (!question || is_settled(question->status) || longest <= Duration{0}) return question;
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  Journal::Watch watch(journal_, question->session_id);
+  question = look();
+  while (question && !is_settled(question->status) && watch.wait_until(deadline)) question = look();
+  return question;
+}
+
+std::vector<Session> Views::sessions(const session_store::Filter& filter) {
+  return db_.read([&](Transaction& tx) { return session_store::list(tx, filter); });
+}
+
+std::vector<Question> Views::questions(const question_store::Filter& filter) {
+  return db_.read([&](Transaction& tx) { return question_store::list(tx, filter); });
+}
+
+std::vector<Delivery> Views::deliveries(const delivery_store::Filter& filter) {
+  return db_.read([&](Transaction& tx) { return delivery_store::list(tx, filter); });
+}
+
+std::optional<std::vector<event_store::StoredEvent>> Views::events(const SessionId& id,
+                                                                   std::int64_t after,
+                                                                   std::int64_t limit) {
+  using Events = std::vector<event_store::StoredEvent>;
+  return db_.read([&](Transaction& tx) -> std::optional<Events> {
+    if (!session_store::find(tx, id)) return std::nullopt;
+    return event_store::after(tx, id, after, limit);
+  });
+}
+
+Metrics::Gauges Views::gauges(Time now) {
+  return db_.read([&](Transaction& tx) {
+    Metrics::Gauges gauges;
+    gauges.sessions = session_store::count_by_status(tx);
+    gauges.questions = question_store::count_by_status(tx);
+    gauges.deliveries = delivery_store::count_by_status(tx);
+    gauges.turns_due = session_store::count_due(tx, now);
+    return gauges;
+  });
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "flow/journal.h"
+#include "flow/metrics.h"
+#include "store/delivery_store.h"
+#include "store/event_store.h"
+#include "store/question_store.h"
+#include "store/session_store.h"
+
+namespace holdpoint {
+
+// What can be seen, without changing anything; and waiting until it changes.
+class Views {
+ public:
+  Views(Database& db, Journal& journal) : db_(db), journal_(journal) {}
+
+  struct SessionView {
+    Session session;
+    std::vector<Question> pending;
+  };
+  enum class Until { settled, finished };
+
+  // Waits up to `longest` while the session runs a turn (`settled`), or until it has ended
+  // (`finished`). Nothing if there is none.
+  std::optional<SessionView> session(const SessionId& id, Until until, Duration longest);
+  // Waits up to `longest` until the question is settled.
+  std::optional<Question> question(const QuestionId& id, Duration longest);
+
+  std::vector<Session> sessions(const session_store::Filter& filter);
+  std::vector<Question> questions(const question_store::Filter& filter);
+  std::vector<Delivery> deliveries(const delivery_store::Filter& filter);
+  // Nothing if there is no such session.
+  std::optional<std::vector<event_store::StoredEvent>> events(const SessionId& id,
+                                                              std::int64_t after,
+                                                              std::int64_t limit);
+  Metrics::Gauges gauges(Time now);
+
+ private:
+  Database& db_;
+  Journal& journal_;
+};
+
+}  // namespace holdpoint

@@ -1,0 +1,54 @@
+#include "http/api.h"
+
+#include "domain/bad_request.h"
+#include "domain/text.h"
+#include "wire/json.h"
+
+namespace holdpoint {
+
+Routes all_routes(Api& api) {
+  Routes all;
+  for (auto* make : {intake_routes, question_routes, session_routes, event_routes, delivery_routes,
+                     operation_routes}) {
+    for (auto& route : make(api)) all.push_back(std::move(route));
+  }
+  return all;
+}
+
+Response json_response(int status, std::string body) {
+  Response response;
+  response.status = status;
+  response.body = std::move(body);
+  return response;
+}
+
+std::string read_cursor(const Query& query) {
+  const auto cursor = query.text("cursor");
+  if (cursor && !is_uuid(*cursor)) {
+    throw BadRequest("cursor", "must be a next_cursor of an earlier page");
+  }
+  return cursor.value_or("");
+}
+
+std::int64_t read_limit(const Query& query) { return query.number("limit", 50, 1, 500); }
+
+void write_next_cursor(JsonWriter& out, std::size_t count, std::int64_t limit,
+                       const std::string& last_id) {
+  const bool full = static_cast<std::int64_t>(count) == limit;
+  out.member("next_cursor", full ? std::optional(last_id) : std::nullopt);
+}
+
+Duration read_wait(const Query& query) {
+  return std::chrono::seconds{query.number("wait", 0, 0, 55)};
+}
+
+void refuse_members(const Request& request) {
+  if (is_blank(request.body)) return;
+  check_members(parse_json(request.body, "body"), "", {});
+}
+
+Response unknown_session() {
+  return error_response(404, "unknown_session", "there is no such session");
+}
+
+}  // namespace holdpoint

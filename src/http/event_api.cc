@@ -1,0 +1,96 @@
+#include <charconv>
+#include <limits>
+
+#include "domain/bad_request.h"
+#include "http/api.h"
+
+namespace holdpoint {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr Duration kHeartbeat = 15s;
+constexpr std::int64_t kMaxSeq = std::numeric_limits<std::int64_t>::max();
+
+void write_event(JsonWriter& out, const event_store::StoredEvent& event) {
+  out.begin_object().member("seq", event.seq).member("session_id", event.session_id);
+  out.member("type", event.type).member("at", event.at).raw_member("data", event.data);
+  out.end_object();
+}
+
+std::optional<std::int64_t> last_event_id(const Request& request) {
+  const std::string text = request.header("Last-Event-ID");
+  if (text.empty()) return std::nullopt;
+  std::int64_t seq = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seq);
+  if (error != std::errc{} || stop != text.data() + text.size() || seq < 0) {
+    throw BadRequest("Last-Event-ID", "must be the id of an event");
+  }
+  return seq;
+}
+
+// Server-sent events after `seq`, until the client goes or the server stops.
+Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
+  Response response;
+  response.content_type = "text/event-stream";
+  response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
+  // Shared, since the response's function is copied along the way; one thread uses it.
+  const auto follower = std::make_shared<Feed::Follower>(api.feed);
+  bool greeted = false;
+  response.stream = [=](const StreamWrite& write) mutable {
+    if (!greeted) {
+      greeted = true;
+      return write(": following\n\n");
+    }
+    const auto next = follower->next(seq, session, kHeartbeat);
+    if (!next.open) return false;
+    std::string text;
+    for (const auto& event : next.events) {
+      JsonWriter out;
+      write_event(out, *event);
+      text += "id: " + std::to_string(event->seq) + "\nevent: state_change\ndata: " + out.take() +
+              "\n\n";
+    }
+    const bool quiet = next.seq == seq;
+    seq = next.seq;
+    if (text.empty() && !quiet) return true;  // Others' events went by.
+    return write(text.empty() ? ": still here\n\n" : text);
+  };
+  return response;
+}
+
+Response follow_all(Api& api, const Request& request) {
+  const Query query(request, {});
+  const auto seq = last_event_id(request);
+  return stream(api, seq ? *seq : api.feed.last_seq(), std::nullopt);
+}
+
+Response history(Api& api, const Request& request) {
+  const Query query(request, {"after", "limit"});
+  const auto id = path_id<SessionId>(request);
+  const std::int64_t after = query.number("after", 0, 0, kMaxSeq);
+  const std::int64_t limit = read_limit(query);
+  const auto events = api.views.events(id, after, limit);
+  if (!events) return unknown_session();
+  if (request.header("Accept").find("text/event-stream") != std::string::npos) {
+    return stream(api, last_event_id(request).value_or(after), id);
+  }
+  JsonWriter out;
+  out.begin_object().key("events").begin_array();
+  for (const auto& event : *events) write_event(out, event);
+  out.end_array();
+  write_next_cursor(out, events->size(), limit,
+                    events->empty() ? "" : std::to_string(events->back().seq));
+  out.end_object();
+  return json_response(200, out.take());
+}
+
+}  // namespace
+
+Routes event_routes(Api& api) {
+  return {
+      {"GET", "/agent/events", [&api](const Request& r) { return follow_all(api, r); }},
+      {"GET", "/agent/session/:id/events", [&api](const Request& r) { return history(api, r); }},
+  };
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,101 @@
+#include "domain/bad_request.h"
+#include "http/api.h"
+
+namespace holdpoint {
+namespace {
+
+Response list(Api& api, const Request& request) {
+  const Query query(request, {"status", "agent", "session", "limit", "cursor"});
+  question_store::Filter filter;
+  if (const auto status = query.text("status")) {
+    filter.status = question_status_from(*status);
+    if (!filter.status) {
+      throw BadRequest("status", "must be pending, answered, timed_out, defaulted or cancelled");
+    }
+  }
+  filter.agent_name = query.text("agent");
+  if (const auto session = query.text("session")) filter.session = SessionId(*session);
+  filter.before = read_cursor(query);
+  filter.limit = read_limit(query);
+  const auto questions = api.views.questions(filter);
+  JsonWriter out;
+  out.begin_object().key("questions").begin_array();
+  for (const auto& question : questions) write_question(out, question);
+  out.end_array();
+  write_next_cursor(out, questions.size(), filter.limit,
+                    questions.empty() ? "" : questions.back().id.text());
+  out.end_object();
+  return json_response(200, out.take());
+}
+
+Response show(Api& api, const Request& request) {
+  const Query query(request, {"wait"});
+  const auto question = api.views.question(path_id<QuestionId>(request), read_wait(query));
+  if (!question) return error_response(404, "unknown_question", "there is no such question");
+  JsonWriter out;
+  write_question(out, *question);
+  return json_response(200, out.take());
+}
+
+Response conflict(const Question& counted) {
+  const bool answered = counted.status == QuestionStatus::answered;
+  const std::string what =
+      answered ? "the question was answered before, and that answer counts"
+               : "the question is " + std::string(to_text(counted.status)) + " already";
+  JsonWriter out;
+  out.begin_object().member("ok", false).key("error").begin_object();
+  out.member("code", answered ? "already_answered" : "question_settled").member("message", what);
+  out.member("field", "answer").end_object().member("question_id", counted.id);
+  out.member("outcome", to_text(counted.status)).key("answer");
+  if (counted.choice) {
+    write_choice(out, counted.spec, *counted.choice);
+  } else {
+    out.value(nullptr);
+  }
+  out.member("answered_by", counted.answered_by).member("answered_via", counted.answered_via);
+  out.member("answered_at", answered ? counted.settled_at : std::optional<Time>()).end_object();
+  return json_response(409, out.take());
+}
+
+Response accepted(const SessionId& session, const char* status,
+                  std::optional<std::int64_t> remaining) {
+  JsonWriter out;
+  out.begin_object().member("ok", true).member("status", status).member("session_id", session);
+  if (remaining) out.member("remaining", *remaining);
+  out.end_object();
+  return json_response(200, out.take());
+}
+
+Response answer(Api& api, const Request& request) {
+  const Query query(request, {});
+  const auto session = path_id<SessionId>(request);
+  Answer given = parse_answer(request.body);
+  given.via = "api";
+  const AnswerOutcome outcome = api.answers.answer(session, given, api.clock.now());
+  if (const auto* done = std::get_if<AnswerAccepted>(&outcome)) {
+    return done->remaining == 0 ? accepted(session, "resumed", std::nullopt)
+                                : accepted(session, "pending_input", done->remaining);
+  }
+  if (std::holds_alternative<AlreadyAnswered>(outcome)) {
+    return accepted(session, "already_answered", std::nullopt);
+  }
+  if (const auto* lost = std::get_if<AnswerConflict>(&outcome)) return conflict(lost->counted);
+  if (const auto* finished = std::get_if<SessionFinished>(&outcome)) {
+    return error_response(404, "session_finished",
+                          "the session is " + std::string(to_text(finished->status)) +
+                              ", and has no such answered question");
+  }
+  return unknown_session();
+}
+
+}  // namespace
+
+Routes question_routes(Api& api) {
+  return {
+      {"GET", "/agent/questions", [&api](const Request& r) { return list(api, r); }},
+      {"GET", "/agent/questions/:id", [&api](const Request& r) { return show(api, r); }},
+      {"POST", "/agent/answer/:id", [&api](const Request& r) { return answer(api, r); }},
+  };
+}
+
+}  // namespace holdpoint

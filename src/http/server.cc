@@ -1,0 +1,400 @@
+#include "http/server.h"
+
+#include <httplib.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <set>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "domain/text.h"
+#include "http/request_guard.h"
+
+namespace holdpoint {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMaxHeadBytes = 32768;
+constexpr Duration kIdle = 30s;
+constexpr Duration kWriteTimeout = 10s;
+
+bool wait_for(int socket, short events, Duration longest) {
+  pollfd fd{socket, events, 0};
+  const auto deadline = Steady::now() + longest;
+  while (true) {
+    const auto left = std::chrono::ceil<Duration>(deadline - Steady::now());
+    const int ready = poll(&fd, 1, static_cast<int>(std::max<Duration>(left, 0ms).count()));
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
+
+// A connection as the HTTP parser reads and writes it: every byte passes the guard, every request
+// has deadlines, and what was read ahead is kept for the next request.
+class Connection final : public httplib::Stream {
+ public:
+  Connection(int socket, const HttpServer::Options& options) : socket_(socket), options_(options) {}
+
+  bool has_buffered() const { return begin_ < end_; }
+  void begin_request() {
+    guard_.emplace(kMaxHeadBytes);
+    started_ = Steady::now();
+    held_.clear();
+    wrote_ = false;
+  }
+  // Sends what is held back; false if the connection must be closed.
+  bool end_request() { return flush() && !refused_; }
+
+  ssize_t read(char* out, size_t size) override {
+    if (refused_) return -1;
+    if (begin_ == end_ && !fill()) return -1;
+    const size_t count = std::min(size, end_ - begin_);
+    std::memcpy(out, buffer_.data() + begin_, count);
+    begin_ += count;
+    switch (guard_->see({out, count})) {
+      case RequestGuard::Verdict::fine:
+        return static_cast<ssize_t>(count);
+      case RequestGuard::Verdict::head_too_large:
+        refuse(431, "headers_too_large", "the request's head has more than 32768 bytes");
+        return -1;
+      case RequestGuard::Verdict::bad_chunk:
+        refuse(400, "bad_chunk", "the body's chunks are not framed as HTTP asks");
+        return -1;
+    }
+    return -1;
+  }
+
+  ssize_t write(const char* data, size_t size) override {
+    if (refused_) return static_cast<ssize_t>(size);
+    // The head alone waits for the body, so that both leave in one packet.
+    if (!wrote_ && held_.empty()) {
+      held_.assign(data, size);
+      return static_cast<ssize_t>(size);
+    }
+    const std::string head = std::exchange(held_, {});
+    wrote_ = true;
+    return send_all(head, {data, size}) ? static_cast<ssize_t>(size) : -1;
+  }
+
+  bool is_readable() const override { return has_buffered(); }
+  bool wait_readable() const override { return has_buffered() || wait_for(socket_, POLLIN, kIdle); }
+  bool wait_writable() const override { return wait_for(socket_, POLLOUT, kWriteTimeout); }
+  bool is_peer_alive() const override {
+    char byte = 0;
+    const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+  }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+    httplib::detail::get_remote_ip_and_port(socket_, ip, port);
+  }
+  void get_local_ip_and_port(std::string& ip, int& port) const override {
+    httplib::detail::get_local_ip_and_port(socket_, ip, port);
+  }
+  socket_t socket() const override { return socket_; }
+  time_t duration() const override {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - started_).count();
+  }
+
+ private:
+  bool fill() {
+    const Duration limit =
+        guard_->head_complete() ? options_.body_deadline : options_.head_deadline;
+    const auto left = std::chrono::ceil<Duration>(started_ + limit - Steady::now());
+    if (left <= 0ms || !wait_for(socket_, POLLIN, left)) {
+      refuse(408, "too_slow", "the request took too long to arrive");
+      return false;
+    }
+    const ssize_t got = recv(socket_, buffer_.data(), buffer_.size(), 0);
+    if (got <= 0) return false;
+    begin_ = 0;
+    end_ = static_cast<size_t>(got);
+    return true;
+  }
+
+  bool flush() {
+    if (held_.empty()) return true;
+    wrote_ = true;
+    return send_all(std::exchange(held_, {}), {});
+  }
+
+  bool send_all(std::string_view first, std::string_view second) {
+    while (!first.empty() || !second.empty()) {
+      std::array<iovec, 2> parts{{{const_cast<char*>(first.data()), first.size()},
+                                  {const_cast<char*>(second.data()), second.size()}}};
+      msghdr message{};
+      message.msg_iov = parts.data();
+      message.msg_iovlen = parts.size();
+      const ssize_t sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
+      if (sent < 0) {
+        if (errno == EINTR) continue;
+        if (errno == EAGAIN && wait_for(socket_, POLLOUT, kWriteTimeout)) continue;
+        return false;
+      }
+      const auto count = static_cast<size_t>(sent);
+      const size_t of_first = std::min(count, first.size());
+      first.remove_prefix(of_first);
+      second.remove_prefix(count - of_first);
+    }
+    return true;
+  }
+
+  // Answers in the parser's place, and lets nothing more in or out.
+  void refuse(int status, const char* code, const char* message) {
+    const Response response = error_response(status, code, message);
+    std::string text = "HTTP/1.1 " + std::to_string(status) + " " + httplib::status_message(status);
+    text += "\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ";
+    text += std::to_string(response.body.size()) + "\r\n\r\n" + response.body;
+    if (!wrote_) send_all(text, {});
+    refused_ = true;
+    if (options_.on_request) options_.on_request("refused", status);
+  }
+
+  const int socket_;
+  const HttpServer::Options& options_;
+  std::optional<RequestGuard> guard_;
+  Steady::time_point started_;
+  std::array<char, 8192> buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  std::string held_;
+  bool wrote_ = false;
+  bool refused_ = false;
+};
+
+// The parser's thread pool is ours: it grows when all threads wait for something.
+class Connections final : public httplib::TaskQueue {
+ public:
+  explicit Connections(Pool& pool) : pool_(pool) {}
+  bool enqueue(std::function<void()> job) override { return pool_.submit(std::move(job)); }
+  void shutdown() override { pool_.stop(); }
+
+ private:
+  Pool& pool_;
+};
+
+bool is_json(std::string_view type) {
+  type = type.substr(0, type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+  std::string lower(type);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower == "application/json" ||
+         (lower.starts_with("application/") && lower.ends_with("+json"));
+}
+
+Response standard_error(int status) {
+  switch (status) {
+    case 400:
+      return error_response(400, "bad_request", "the request is not valid HTTP");
+    case 404:
+      return error_response(404, "unknown_path", "there is nothing at this path");
+    case 413:
+      return error_response(413, "too_large", "the body is larger than [limits] max_body_bytes",
+                            "body");
+    case 414:
+      return error_response(414, "uri_too_long", "the path has more than 8192 bytes");
+    case 415:
+      return error_response(415, "unsupported_type",
+                            "send the body as application/json, without Content-Encoding");
+    default:
+      return error_response(status, "refused", httplib::status_message(status));
+  }
+}
+
+void apply(Response&& from, httplib::Response& to) {
+  to.status = from.status;
+  for (const auto& [name, value] : from.headers) to.set_header(name, value);
+  if (!from.stream) {
+    to.set_content(std::move(from.body), from.content_type);
+    return;
+  }
+  to.set_chunked_content_provider(
+      from.content_type, [stream = std::move(from.stream)](size_t, httplib::DataSink& sink) {
+        const bool more =
+            stream([&](std::string_view text) { return sink.write(text.data(), text.size()); });
+        if (!more) sink.done();
+        return true;
+      });
+}
+
+}  // namespace
+
+class HttpServer::Listener final : public httplib::Server {
+ public:
+  explicit Listener(HttpServer::Options options)
+      : options_(std::move(options)), pool_("hp-http", options_.max_threads, 1024) {
+    new_task_queue = [this] { return new Connections(pool_); };
+    set_tcp_nodelay(true);
+    set_payload_max_length(options_.max_body_bytes);
+    set_keep_alive_max_count(1'000'000);
+    set_keep_alive_timeout(std::chrono::duration_cast<std::chrono::seconds>(kIdle).count());
+    // SO_REUSEPORT, which the library would set, lets a second server steal half of the
+    // connections.
+    set_socket_options([](socket_t socket) {
+      const int on = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    });
+    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      auto refusal = refuse(request);
+      if (!refusal) return HandlerResponse::Unhandled;
+      if (options_.on_request) options_.on_request("refused", refusal->status);
+      apply(std::move(*refusal), response);
+      return HandlerResponse::Handled;
+    });
+    set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return HandlerResponse::Unhandled;
+      if (options_.on_request) options_.on_request("none", response.status);
+      const int status = response.status;
+      apply(standard_error(status), response);
+      return HandlerResponse::Handled;
+    });
+  }
+
+  void serve(Routes routes) {
+    routes_ = std::move(routes);
+    for (const auto& route : routes_) add(route);
+    refuse_other_methods();
+    listen_after_bind();
+  }
+
+  const HttpServer::Options& options() const { return options_; }
+  Pool& pool() { return pool_; }
+  void begin_stop() {
+    stopping_ = true;
+    stop();
+  }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    Connection connection(socket, options_);
+    std::string remote, local;
+    int remote_port = 0, local_port = 0;
+    connection.get_remote_ip_and_port(remote, remote_port);
+    connection.get_local_ip_and_port(local, local_port);
+    bool ok = true;
+    while (ok && await_request(connection)) {
+      connection.begin_request();
+      bool closed = false;
+      ok = process_request(connection, remote, remote_port, local, local_port, stopping_, closed,
+                           nullptr);
+      ok = connection.end_request() && ok && !closed && !stopping_;
+    }
+    httplib::detail::shutdown_socket(socket);
+    httplib::detail::close_socket(socket);
+    return ok;
+  }
+
+  bool await_request(const Connection& connection) {
+    if (connection.has_buffered()) return true;
+    for (auto waited = 0ms; waited < kIdle; waited += 250ms) {
+      if (stopping_) return false;
+      if (wait_for(connection.socket(), POLLIN, 250ms)) return true;
+    }
+    return false;
+  }
+
+  static std::optional<Response> refuse(const httplib::Request& request) {
+    for (const auto& [name, value] : request.headers) {
+      // The library decodes %0D%0A in values; nothing of ours shall ever see a line break there.
+      if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+        return error_response(400, "bad_header", "a header holds a line break or NUL",
+                              shorten(name, 60));
+      }
+    }
+    if (request.has_header("Transfer-Encoding") &&
+        request.get_header_value("Transfer-Encoding") != "chunked") {
+      return error_response(400, "bad_request", "the only Transfer-Encoding known is chunked",
+                            "Transfer-Encoding");
+    }
+    const bool has_body = request.has_header("Transfer-Encoding") ||
+                          request.get_header_value_u64("Content-Length", 0) > 0;
+    if (has_body && request.has_header("Content-Type") &&
+        !is_json(request.get_header_value("Content-Type"))) {
+      return error_response(415, "unsupported_type", "send the body as application/json",
+                            "Content-Type");
+    }
+    return std::nullopt;
+  }
+
+  void add(const Route& route) {
+    const auto handler = [this, &route](const httplib::Request& from, httplib::Response& to) {
+      Request request;
+      request.method = from.method;
+      request.path = from.path;
+      for (const auto& [name, value] : from.path_params) request.parameters[name] = value;
+      for (const auto& [name, value] : from.params) request.query.emplace(name, value);
+      request.body =
+          std::move(const_cast<httplib::Request&>(from).body);  // Nobody reads it after us.
+      request.content_type = from.get_header_value("Content-Type");
+      request.remote_address = from.remote_addr;
+      request.header = [&from](const char* name) { return from.get_header_value(name); };
+      Response response = answer_request(route, request);
+      if (options_.on_request) options_.on_request(route.pattern, response.status);
+      apply(std::move(response), to);
+    };
+    if (route.method == "GET") {
+      Get(route.pattern, handler);
+    } else {
+      Post(route.pattern, handler);
+    }
+  }
+
+  void refuse_other_methods() {
+    std::map<std::string, std::set<std::string>> methods;
+    for (const auto& route : routes_) methods[route.pattern].insert(route.method);
+    for (const auto& [pattern, known] : methods) {
+      std::string allow = known.count("GET") ? "GET, HEAD" : "";
+      if (known.count("POST")) allow += allow.empty() ? "POST" : ", POST";
+      const auto refuse_method = [this, allow](const httplib::Request& from,
+                                               httplib::Response& to) {
+        Response response = error_response(
+            405, "method_not_allowed", from.method + " is not for this path; allowed: " + allow);
+        response.headers.emplace_back("Allow", allow);
+        if (options_.on_request) options_.on_request("none", 405);
+        apply(std::move(response), to);
+      };
+      if (!known.count("GET")) Get(pattern, refuse_method);
+      if (!known.count("POST")) Post(pattern, refuse_method);
+      Put(pattern, refuse_method);
+      Patch(pattern, refuse_method);
+      Delete(pattern, refuse_method);
+      Options(pattern, refuse_method);
+    }
+  }
+
+  const HttpServer::Options options_;
+  Routes routes_;
+  Pool pool_;
+  std::atomic<bool> stopping_{false};
+};
+
+HttpServer::HttpServer(Options options)
+    : listener_(std::make_unique<Listener>(std::move(options))) {}
+
+HttpServer::~HttpServer() = default;
+
+std::string HttpServer::bind() {
+  const std::string& listen = listener_->options().listen;
+  const auto colon = listen.rfind(':');
+  const std::string host = listen.substr(0, colon);
+  const int port = colon == std::string::npos ? 8080 : std::stoi(listen.substr(colon + 1));
+  const std::string bare = host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
+  if (port == 0) {
+    const int got = listener_->bind_to_any_port(bare);
+    if (got > 0) return host + ":" + std::to_string(got);
+  } else if (listener_->bind_to_port(bare, port)) {
+    return host + ":" + std::to_string(port);
+  }
+  throw std::runtime_error("cannot listen on " + listen +
+                           ": the address is in use or not this machine's ([server] listen)");
+}
+
+void HttpServer::run(Routes routes) { listener_->serve(std::move(routes)); }
+void HttpServer::stop() { listener_->begin_stop(); }
+std::size_t HttpServer::threads() const { return listener_->pool().threads(); }
+
+}  // namespace holdpoint

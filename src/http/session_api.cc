@@ -1,0 +1,126 @@
+#include "domain/bad_request.h"
+#include "domain/text.h"
+#include "http/api.h"
+#include "wire/json.h"
+#include "wire/session_json.h"
+
+namespace holdpoint {
+namespace {
+
+Response show(Api& api, const Request& request) {
+  const Query query(request, {"wait", "until"});
+  const std::string until = query.text("until").value_or("settled");
+  if (until != "settled" && until != "finished") {
+    throw BadRequest("until", "must be settled or finished");
+  }
+  const auto view = api.views.session(
+      path_id<SessionId>(request),
+      until == "finished" ? Views::Until::finished : Views::Until::settled, read_wait(query));
+  if (!view) return unknown_session();
+  JsonWriter out;
+  write_session(out, view->session, view->pending);
+  return json_response(200, out.take());
+}
+
+Response list(Api& api, const Request& request) {
+  const Query query(request, {"status", "agent", "limit", "cursor"});
+  session_store::Filter filter;
+  if (const auto status = query.text("status")) {
+    filter.status = session_status_from(*status);
+    if (!filter.status) {
+      throw BadRequest("status", "must be running, pending_input, completed, failed or cancelled");
+    }
+  }
+  filter.agent_name = query.text("agent");
+  filter.before = read_cursor(query);
+  filter.limit = read_limit(query);
+  const auto sessions = api.views.sessions(filter);
+  JsonWriter out;
+  out.begin_object().key("sessions").begin_array();
+  for (const auto& session : sessions) write_session(out, session);
+  out.end_array();
+  write_next_cursor(out, sessions.size(), filter.limit,
+                    sessions.empty() ? "" : sessions.back().id.text());
+  out.end_object();
+  return json_response(200, out.take());
+}
+
+Response changed(int status, const SessionId& id, const Control::Result& result) {
+  JsonWriter out;
+  out.begin_object().member("ok", true).member("session_id", id);
+  if (!result.message.empty()) out.member("message_id", result.message);
+  out.member("status", to_text(result.status)).end_object();
+  return json_response(status, out.take());
+}
+
+Response cancel(Api& api, const Request& request) {
+  const Query query(request, {});
+  std::string reason = "cancelled by request";
+  if (!is_blank(request.body)) {
+    const Json body = parse_json(request.body, "body");
+    check_members(body, "", {"reason"});
+    if (body.contains("reason")) {
+      if (!body["reason"].is_string()) throw BadRequest("reason", "must be a string");
+      reason = body["reason"].get<std::string>();
+      if (is_blank(reason) || count_chars(reason) > 1000) {
+        throw BadRequest("reason", "must have 1 to 1000 characters");
+      }
+    }
+  }
+  const auto id = path_id<SessionId>(request);
+  const auto result = api.control.cancel(id, reason, api.clock.now());
+  if (result.outcome == Control::Outcome::unknown) return unknown_session();
+  if (result.outcome == Control::Outcome::refused) {
+    return error_response(409, "session_finished",
+                          "the session is " + std::string(to_text(result.status)) + " already");
+  }
+  return changed(200, id, result);
+}
+
+Response retry(Api& api, const Request& request) {
+  const Query query(request, {});
+  refuse_members(request);
+  const auto id = path_id<SessionId>(request);
+  const auto result = api.control.retry(id, api.clock.now());
+  if (result.outcome == Control::Outcome::unknown) return unknown_session();
+  if (result.outcome == Control::Outcome::refused) {
+    return error_response(409, "not_failed",
+                          "only failed sessions of agents that this server runs are tried again; "
+                          "this one is " +
+                              std::string(to_text(result.status)));
+  }
+  return changed(202, id, result);
+}
+
+Response message(Api& api, const Request& request) {
+  const Query query(request, {});
+  check_members(parse_json(request.body, "body"), "", {"message"});
+  std::string_view body;
+  for (const auto& [name, value] : members_of(request.body)) {
+    if (name == "message") body = value;
+  }
+  if (body.empty()) throw BadRequest("message", "is required");
+  const auto id = path_id<SessionId>(request);
+  const auto result = api.control.message(id, body, api.clock.now());
+  if (result.outcome == Control::Outcome::unknown) return unknown_session();
+  if (result.outcome == Control::Outcome::refused) {
+    return error_response(
+        409, "session_finished",
+        "the session is " + std::string(to_text(result.status)) + " and reads no more messages");
+  }
+  return changed(202, id, result);
+}
+
+}  // namespace
+
+Routes session_routes(Api& api) {
+  return {
+      {"GET", "/agent/sessions", [&api](const Request& r) { return list(api, r); }},
+      {"GET", "/agent/session/:id", [&api](const Request& r) { return show(api, r); }},
+      {"POST", "/agent/session/:id/cancel", [&api](const Request& r) { return cancel(api, r); }},
+      {"POST", "/agent/session/:id/retry", [&api](const Request& r) { return retry(api, r); }},
+      {"POST", "/agent/session/:id/message", [&api](const Request& r) { return message(api, r); }},
+  };
+}
+
+}  // namespace holdpoint

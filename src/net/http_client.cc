@@ -1,0 +1,167 @@
+#include "net/http_client.h"
+
+#include <cpr/cpr.h>
+#include <curl/curl.h>
+#include <unistd.h>
+
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+
+namespace holdpoint {
+namespace {
+
+// A libcurl handle with its open connection. Used by one call at a time.
+class Line {
+ public:
+  explicit Line(const AddressGuard& guard) : guard_(guard) {
+    CURL* handle = session_.GetCurlHolder()->handle;
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
+    curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &Line::open_socket);
+    session_.SetRedirect(cpr::Redirect(false));
+    session_.SetWriteCallback(cpr::WriteCallback(
+        [this](const std::string_view& data, intptr_t) { return receive(data); }));
+    session_.SetProgressCallback(cpr::ProgressCallback(
+        [this](cpr::cpr_pf_arg_t, cpr::cpr_pf_arg_t, cpr::cpr_pf_arg_t, cpr::cpr_pf_arg_t,
+               intptr_t) { return !(request_->cancelled && request_->cancelled()); }));
+  }
+  Line(const Line&) = delete;
+
+  HttpResponse send(const HttpRequest& request) {
+    request_ = &request;
+    body_.clear();
+    refused_ = too_large_ = false;
+    cpr::Header headers{{"Expect", ""}, {"User-Agent", "holdpoint"}};
+    for (const auto& [name, value] : request.headers) headers[name] = value;
+    session_.SetUrl(cpr::Url(request.url));
+    session_.SetHeader(headers);
+    session_.SetBodyView(cpr::BodyView(request.body));
+    session_.SetConnectTimeout(cpr::ConnectTimeout(request.connect_timeout));
+    session_.SetTimeout(cpr::Timeout(request.total_timeout));
+    CURL* handle = session_.GetCurlHolder()->handle;
+    curl_easy_setopt(handle, CURLOPT_NOPROXY, "*");
+    const cpr::Response response = request.method == "GET" ? session_.Get() : session_.Post();
+    HttpResponse out;
+    out.status = static_cast<int>(response.status_code);
+    out.body = std::move(body_);
+    if (too_large_) {
+      out.error =
+          "the response has more than " + std::to_string(request.max_response_bytes) + " bytes";
+    } else if (refused_) {
+      out.status = 0;
+      out.error = "the address is private; [outgoing] allow_private does not list it";
+    } else if (response.error.code != cpr::ErrorCode::OK) {
+      out.status = 0;
+      out.error = response.error.message.empty() ? "the connection failed" : response.error.message;
+    }
+    if (const auto it = response.header.find("Retry-After"); it != response.header.end()) {
+      out.retry_after = read_retry_after(it->second);
+    }
+    request_ = nullptr;
+    return out;
+  }
+
+ private:
+  bool receive(std::string_view data) {
+    const std::size_t room = request_->max_response_bytes - body_.size();
+    too_large_ = data.size() > room;
+    body_.append(data.substr(0, room));
+    return !too_large_;
+  }
+
+  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    auto& line = *static_cast<Line*>(self);
+    if (!line.guard_.allows(address->addr)) {
+      line.refused_ = true;
+      return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  }
+
+  static std::optional<Duration> read_retry_after(const std::string& text) {
+    if (!text.empty() && text.size() < 10 &&
+        text.find_first_not_of("0123456789") == std::string::npos) {
+      return std::chrono::seconds{std::stol(text)};
+    }
+    const time_t when = curl_getdate(text.c_str(), nullptr);
+    if (when < 0) return std::nullopt;
+    const auto now = SystemClock{}.now().time_since_epoch();
+    return std::max<Duration>(std::chrono::seconds{when} - now, Duration{0});
+  }
+
+  const AddressGuard& guard_;
+  cpr::Session session_;
+  const HttpRequest* request_ = nullptr;
+  std::string body_;
+  bool refused_ = false;
+  bool too_large_ = false;
+};
+
+class CurlClient final : public HttpClient {
+ public:
+  explicit CurlClient(AddressGuard guard) : guard_(std::move(guard)) {}
+
+  HttpResponse send(const HttpRequest& request) override {
+    const auto host = host_of(request.url);
+    if (!host) return {0, "the URL is no http or https URL", "", std::nullopt};
+    auto line = take(*host);
+    HttpResponse response = line->send(request);
+    // A line in an unclear state is not worth keeping.
+    if (response.error.empty()) give_back(*host, std::move(line));
+    return response;
+  }
+
+ private:
+  static constexpr std::size_t kIdlePerHost = 64;
+  using Idle = std::unordered_map<std::string, std::vector<std::unique_ptr<Line>>>;
+
+  std::unique_ptr<Line> take(const std::string& host) {
+    auto line = idle_.with([&](Idle& idle) -> std::unique_ptr<Line> {
+      auto it = idle.find(host);
+      if (it == idle.end() || it->second.empty()) return nullptr;
+      auto taken = std::move(it->second.back());
+      it->second.pop_back();
+      return taken;
+    });
+    return line ? std::move(line) : std::make_unique<Line>(guard_);
+  }
+
+  void give_back(const std::string& host, std::unique_ptr<Line> line) {
+    idle_.with([&](Idle& idle) {
+      auto& lines = idle[host];
+      if (lines.size() < kIdlePerHost) lines.push_back(std::move(line));
+    });
+  }
+
+  const AddressGuard guard_;
+  Guarded<Idle> idle_;
+};
+
+}  // namespace
+
+std::unique_ptr<HttpClient> make_http_client(AddressGuard guard) {
+  return std::make_unique<CurlClient>(std::move(guard));
+}
+
+std::optional<std::string> host_of(const std::string& url) {
+  const auto scheme_end = url.find("://");
+  if (scheme_end == std::string::npos) return std::nullopt;
+  std::string scheme = url.substr(0, scheme_end);
+  for (char& c : scheme) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (scheme != "http" && scheme != "https") return std::nullopt;
+  for (const char c : url) {
+    if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return std::nullopt;
+  }
+  const auto start = scheme_end + 3;
+  std::string host = url.substr(start, url.find_first_of("/?#", start) - start);
+  if (host.empty() || host.find('@') != std::string::npos) return std::nullopt;
+  for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto colon = host.rfind(':');
+  const bool has_port = colon != std::string::npos && host.find(']', colon) == std::string::npos;
+  return has_port ? host : host + (scheme == "https" ? ":443" : ":80");
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "net/address_guard.h"
+
+namespace holdpoint {
+
+struct HttpRequest {
+  std::string method = "POST";
+  std::string url;
+  std::map<std::string, std::string> headers;
+  std::string body;
+  Duration connect_timeout{5000};
+  Duration total_timeout{30000};
+  std::size_t max_response_bytes = 65536;
+  // Asked now and then while the call is under way; true ends it.
+  std::function<bool()> cancelled;
+};
+
+struct HttpResponse {
+  int status = 0;  // 0: there was none, and `error` says why.
+  std::string error;
+  std::string body;
+  std::optional<Duration> retry_after;
+};
+
+// Safe to share between threads. Follows no redirects and takes no proxy from the environment.
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  // Never throws for what the network or the other side does.
+  virtual HttpResponse send(const HttpRequest& request) = 0;
+};
+
+// The real one, on libcurl; connections are kept for the next call to the same host.
+std::unique_ptr<HttpClient> make_http_client(AddressGuard guard);
+
+// `host:port` of an http or https URL without userinfo; nothing if it is none.
+std::optional<std::string> host_of(const std::string& url);
+
+}  // namespace holdpoint

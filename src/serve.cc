@@ -1,0 +1,287 @@
+#include "serve.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "agents/command_runner.h"
+#include "agents/http_runner.h"
+#include "base/log.h"
+#include "channels/url_channel.h"
+#include "domain/bad_request.h"
+#include "flow/expiry.h"
+#include "flow/retention.h"
+#include "flow/turns.h"
+#include "http/api.h"
+#include "http/server.h"
+#include "settings/settings.h"
+#include "store/sqlite.h"
+
+namespace holdpoint {
+namespace {
+
+using namespace std::chrono_literals;
+
+Settings read_settings(const std::optional<std::filesystem::path>& file) {
+  return load_settings(file, [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value ? std::optional<std::string>(value) : std::nullopt;
+  });
+}
+
+Limits limits_from(const Settings& s) {
+  Limits limits;
+  limits.max_questions = static_cast<std::size_t>(s.limits.max_questions);
+  limits.max_options = static_cast<std::size_t>(s.limits.max_options);
+  limits.max_context_bytes = static_cast<std::size_t>(s.limits.max_context_bytes);
+  limits.max_state_bytes = static_cast<std::size_t>(s.limits.max_state_bytes);
+  limits.max_result_bytes = static_cast<std::size_t>(s.limits.max_result_bytes);
+  limits.max_messages = static_cast<std::size_t>(s.limits.max_messages);
+  limits.max_timeout = std::chrono::seconds{s.questions.max_timeout_seconds};
+  return limits;
+}
+
+AskDefaults ask_defaults_from(const Settings& s) {
+  return {std::chrono::seconds{s.questions.timeout_seconds},
+          on_timeout_from(s.questions.on_timeout).value()};
+}
+
+std::vector<WebhookSecret> secrets_from(const Settings& s) {
+  std::vector<WebhookSecret> secrets;
+  for (const auto& secret : s.questions.callback_secret) {
+    try {
+      secrets.push_back(WebhookSecret::parse(secret));
+    } catch (const BadRequest& e) {
+      throw SettingsError(std::string("[questions] callback_secret ") + e.what());
+    }
+  }
+  return secrets;
+}
+
+AddressGuard guard_from(const Settings& s) {
+  try {
+    return AddressGuard(s.outgoing.allow_private);
+  } catch (const std::invalid_argument& e) {
+    throw SettingsError(std::string("[outgoing] allow_private: ") + e.what());
+  }
+}
+
+Notices::Options notices_from(const Settings& s, const std::string& address) {
+  Notices::Options options;
+  options.public_url = s.server.public_url.empty() ? "http://" + address : s.server.public_url;
+  if (!s.questions.callback_url.empty()) options.callback_url = s.questions.callback_url;
+  options.callback_secrets = secrets_from(s);
+  options.callback_events = s.questions.callback_events;
+  return options;
+}
+
+SqliteOptions sqlite_from(const Settings& s, Metrics& metrics) {
+  SqliteOptions options;
+  options.path = s.database.sqlite_path.string();
+  options.on_commit = [&metrics](std::size_t batch) { metrics.commit(batch); };
+  options.on_sync_failure = [](const std::string& what) {
+    // What is on the disk is not known any more. A fresh start reads it back; going on would guess.
+    log(Level::error, "sync_failed", {{"reason", what}, {"what_now", "exiting; start again"}});
+    std::_Exit(74);
+  };
+  return options;
+}
+
+// A connection needs a descriptor, and so does each pipe of a command.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The signals that steer the server, taken by one thread that waits for them.
+sigset_t steering_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
+  return set;
+}
+
+void reload_agents(Agents& agents, const std::filesystem::path& folder) {
+  try {
+    agents.replace(load_definitions(folder));
+    log(Level::info, "agents_reloaded",
+        {{"count", static_cast<std::int64_t>(agents.names().size())}});
+  } catch (const DefinitionError& e) {
+    log(Level::error, "agents_not_reloaded",
+        {{"reason", e.what()}, {"what_now", "the agents stay as they were"}});
+  }
+}
+
+}  // namespace
+
+int check(const std::optional<std::filesystem::path>& settings_file) {
+  const Settings settings = read_settings(settings_file);
+  guard_from(settings);
+  secrets_from(settings);
+  const auto definitions = load_definitions(settings.agents.dir);
+  std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
+              settings.database.sqlite_path.c_str());
+  for (const auto& [name, agent] : definitions) {
+    const char* runner = agent.runner == RunnerKind::http      ? "http"
+                         : agent.runner == RunnerKind::command ? "command"
+                                                               : "external";
+    std::printf("agent %s: %s%s%s\n", name.c_str(), runner,
+                agent.async_questions ? ", may ask" : "",
+                agent.question_callback ? ", has a callback" : "");
+  }
+  if (definitions.empty()) {
+    std::printf("no agents: put <name>.md files into %s\n", settings.agents.dir.c_str());
+  }
+  return 0;
+}
+
+namespace {
+
+// Every part of a running server, in the order they need each other.
+class Node {
+ public:
+  explicit Node(const Settings& settings)
+      : settings_(settings),
+        agents_(load_definitions(settings.agents.dir)),
+        client_(make_http_client(guard_from(settings))),
+        db_(open_sqlite(sqlite_from(settings, metrics_), clock_.now())),
+        server_(http_from(settings)),
+        address_(server_.bind()),
+        notices_(agents_, notices_from(settings, address_)) {
+    journal_.on_turn_due = [this] { turns_.wake(); };
+    journal_.on_delivery_due = [this] { courier_.wake(); };
+    journal_.on_deadline = [this](Time deadline) { expiry_.note_deadline(deadline); };
+    journal_.on_events = [this] { feed_.wake(); };
+  }
+
+  int run() {
+    const Time now = clock_.now();
+    turns_.reclaim(now);
+    courier_.reclaim(now);
+    turns_.start();
+    courier_.start();
+    expiry_.start();
+    retention_.start();
+    feed_.start();
+    std::thread signals([this] { obey_signals(); });
+    log(Level::info, "server_listening",
+        {{"address", address_},
+         {"database", settings_.database.sqlite_path.string()},
+         {"agents", static_cast<std::int64_t>(agents_.names().size())}});
+    server_.run(all_routes(api_));
+    // Requests are answered; let turns end, or give them back.
+    turns_.stop(4s);
+    expiry_.stop();
+    retention_.stop();
+    courier_.stop();
+    signals.join();
+    log(Level::info, "server_stopped");
+    return 0;
+  }
+
+ private:
+  HttpServer::Options http_from(const Settings& s) {
+    HttpServer::Options options;
+    options.listen = s.server.listen;
+    options.max_threads = static_cast<std::size_t>(s.server.http_threads);
+    options.max_body_bytes = static_cast<std::size_t>(s.limits.max_body_bytes);
+    options.on_request = [this](const std::string& route, int status) {
+      metrics_.request(route, status);
+    };
+    return options;
+  }
+
+  Turns::Options turns_from(const Settings& s) {
+    Turns::Options options;
+    options.node = new_uuid(clock_.now());
+    options.workers = static_cast<std::size_t>(s.agents.workers);
+    options.turn_timeout = std::chrono::seconds{s.agents.turn_timeout_seconds};
+    options.max_reply_bytes = static_cast<std::size_t>(s.limits.max_reply_bytes);
+    options.max_attempts = s.agents.max_attempts;
+    return options;
+  }
+
+  // Until SIGTERM or SIGINT; a second one ends the process at once.
+  void obey_signals() {
+    const sigset_t signals = steering_signals();
+    int number = 0;
+    while (sigwait(&signals, &number) == 0 && number == SIGHUP) {
+      reload_agents(agents_, settings_.agents.dir);
+    }
+    log(Level::info, "server_stopping");
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    journal_.close();
+    feed_.stop();
+    server_.stop();
+  }
+
+  const Settings settings_;
+  const SystemClock clock_;
+  const Limits limits_ = limits_from(settings_);
+  const AskDefaults ask_ = ask_defaults_from(settings_);
+  Agents agents_;
+  Metrics metrics_;
+  const std::unique_ptr<HttpClient> client_;
+  const std::unique_ptr<Database> db_;
+  Journal journal_;
+  HttpServer server_;
+  const std::string address_;
+  Notices notices_;
+  Settling settling_{notices_, agents_};
+  TurnEnd turn_end_{
+      *db_, journal_, notices_, metrics_, {ask_, limits_, settings_.agents.max_attempts}};
+  HttpRunner http_runner_{*client_};
+  CommandRunner command_runner_;
+  Turns turns_{
+      *db_,      journal_,
+      turn_end_, metrics_,
+      agents_,   {{RunnerKind::http, &http_runner_}, {RunnerKind::command, &command_runner_}},
+      clock_,    turns_from(settings_)};
+  UrlChannel url_{*client_,
+                  [this](const std::string& agent) { return notices_.secrets_for(agent); }};
+  Courier courier_{*db_, journal_, metrics_, {{"url", &url_}}, clock_, {}};
+  Expiry expiry_{*db_, journal_, settling_, clock_};
+  Retention retention_{*db_, std::chrono::days{settings_.sessions.retention_days}, clock_};
+  Feed feed_{*db_, clock_};
+  Views views_{*db_, journal_};
+  Intake intake_{*db_, journal_, notices_, agents_, {ask_, limits_}};
+  Answers answers_{*db_, journal_, settling_, limits_};
+  Control control_{
+      *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
+        turns_.abandon(id);
+      }};
+  Api api_{clock_,
+           intake_,
+           answers_,
+           control_,
+           courier_,
+           views_,
+           feed_,
+           metrics_,
+           agents_,
+           limits_,
+           [this] { return db_->healthy(); },
+           [this](Metrics::Gauges& gauges) {
+             gauges.turns_running = turns_.running();
+             gauges.http_threads = static_cast<std::int64_t>(server_.threads());
+           }};
+};
+
+}  // namespace
+
+int serve(const std::optional<std::filesystem::path>& settings_file) {
+  const Settings settings = read_settings(settings_file);
+  const sigset_t signals = steering_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // Before any thread, so that all inherit it.
+  signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  return Node(settings).run();
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,251 @@
+#include "settings/settings.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <sstream>
+
+#include "base/embedded.h"
+#include "base/secret.h"
+
+namespace holdpoint {
+namespace {
+
+// Looks every value up in the environment, the file and the defaults, and gathers what is wrong.
+class Reader {
+ public:
+  Reader(const std::optional<std::filesystem::path>& file, const Environment& environment)
+      : environment_(environment), defaults_(toml::parse(embedded::settings_example_toml)) {
+    folder_ = std::filesystem::current_path();
+    if (!file) return;
+    name_ = file->string();
+    folder_ = std::filesystem::absolute(*file).parent_path();
+    try {
+      given_ = toml::parse_file(file->string());
+    } catch (const toml::parse_error& e) {
+      std::ostringstream where;
+      where << name_ << ":" << e.source().begin.line << ": " << e.description();
+      throw SettingsError(where.str());
+    }
+    refuse_unknown();
+  }
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void complain(const std::string& what) { complaints_.push_back(what); }
+
+  // Says which key of which file is wrong, and the line if it has one.
+  void complain(const char* section, const char* key, const std::string& what) {
+    std::string where;
+    if (const auto* node = given_[section][key].node(); node && !from_environment(section, key)) {
+      where = name_ + ":" + std::to_string(node->source().begin.line) + ": ";
+    }
+    complaints_.push_back(where + "[" + section + "] " + key + " " + what);
+  }
+
+  std::string text(const char* section, const char* key) {
+    if (auto value = from_environment(section, key)) return *value;
+    const auto view = find(section, key);
+    if (const auto* value = view.as_string()) return value->get();
+    complain(section, key, "must be a text");
+    return "";
+  }
+
+  std::int64_t number(const char* section, const char* key, std::int64_t least, std::int64_t most) {
+    std::int64_t value = least;
+    if (const auto given = from_environment(section, key)) {
+      const char* end = given->data() + given->size();
+      const auto [stop, error] = std::from_chars(given->data(), end, value);
+      if (error != std::errc{} || stop != end) complain(section, key, "must be a whole number");
+    } else if (const auto* node = find(section, key).as_integer()) {
+      value = node->get();
+    } else {
+      complain(section, key, "must be a whole number");
+      return least;
+    }
+    if (value < least || value > most) {
+      complain(section, key,
+               "must be from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    return value;
+  }
+
+  // A list of texts, or one text; from the environment separated by commas.
+  std::vector<std::string> texts(const char* section, const char* key) {
+    std::vector<std::string> values;
+    if (const auto given = from_environment(section, key)) {
+      std::istringstream in(*given);
+      for (std::string part; std::getline(in, part, ',');) {
+        if (!part.empty()) values.push_back(part);
+      }
+      return values;
+    }
+    const auto view = find(section, key);
+    if (const auto* one = view.as_string()) {
+      if (!one->get().empty()) values.push_back(one->get());
+      return values;
+    }
+    const auto* list = view.as_array();
+    if (!list) complain(section, key, "must be a list of texts");
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+      if (const auto* item = list->get(i)->as_string()) {
+        values.push_back(item->get());
+      } else {
+        complain(section, key, "must be a list of texts");
+      }
+    }
+    return values;
+  }
+
+  void finish() {
+    if (complaints_.empty()) return;
+    std::string all;
+    for (const auto& line : complaints_) all += (all.empty() ? "" : "\n") + line;
+    throw SettingsError(all);
+  }
+
+ private:
+  std::optional<std::string> from_environment(const char* section, const char* key) const {
+    std::string name = std::string("HOLDPOINT_") + section + "_" + key;
+    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return environment_(name);
+  }
+
+  toml::node_view<const toml::node> find(const char* section, const char* key) const {
+    const toml::table& given = given_;
+    if (const auto view = given[section][key]) return view;
+    const toml::table& defaults = defaults_;
+    return defaults[section][key];
+  }
+
+  void refuse_unknown() {
+    for (const auto& [section, content] : given_) {
+      const std::string at = name_ + ":" + std::to_string(content.source().begin.line) + ": ";
+      const auto* known = defaults_.get(section) ? defaults_.get(section)->as_table() : nullptr;
+      if (!known) {
+        complain(at + "there is no section [" + std::string(section.str()) + "]");
+        continue;
+      }
+      const auto* keys = content.as_table();
+      if (!keys) {
+        complain(at + std::string(section.str()) + " must be a section");
+        continue;
+      }
+      for (const auto& [key, value] : *keys) {
+        if (known->contains(key)) continue;
+        complain(name_ + ":" + std::to_string(value.source().begin.line) + ": [" +
+                 std::string(section.str()) + "] has no key \"" + std::string(key.str()) + "\"");
+      }
+    }
+  }
+
+  const Environment& environment_;
+  const toml::table defaults_;
+  toml::table given_;
+  std::string name_;
+  std::filesystem::path folder_;
+  std::vector<std::string> complaints_;
+};
+
+void read_server(Reader& in, Settings& s) {
+  s.server.listen = in.text("server", "listen");
+  const auto colon = s.server.listen.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0) {
+    const char* end = s.server.listen.data() + s.server.listen.size();
+    const auto [stop, error] = std::from_chars(s.server.listen.data() + colon + 1, end, port);
+    if (error != std::errc{} || stop != end) port = -1;
+  }
+  if (port < 0 || port > 65535) {
+    in.complain("server", "listen", "must be an address and a port, like 127.0.0.1:8080");
+  }
+  s.server.public_url = in.text("server", "public_url");
+  while (s.server.public_url.ends_with('/')) s.server.public_url.pop_back();
+  if (!s.server.public_url.empty() && !s.server.public_url.starts_with("http://") &&
+      !s.server.public_url.starts_with("https://")) {
+    in.complain("server", "public_url", "must begin with http:// or https://");
+  }
+  s.server.http_threads = in.number("server", "http_threads", 16, 100'000);
+}
+
+void read_database(Reader& in, Settings& s) {
+  const std::string url = in.text("database", "url");
+  constexpr std::string_view prefix = "sqlite:";
+  if (!url.starts_with(prefix) || url.size() == prefix.size()) {
+    in.complain("database", "url", "must be sqlite: and a path, like sqlite:holdpoint.db");
+    return;
+  }
+  s.database.sqlite_path = in.folder() / url.substr(prefix.size());
+}
+
+void read_questions(Reader& in, Settings& s) {
+  auto& q = s.questions;
+  q.max_timeout_seconds = in.number("questions", "max_timeout_seconds", 1, 31'536'000);
+  q.timeout_seconds = in.number("questions", "timeout_seconds", 1, 31'536'000);
+  if (q.timeout_seconds > q.max_timeout_seconds) {
+    in.complain("questions", "timeout_seconds", "must not be more than max_timeout_seconds");
+  }
+  q.on_timeout = in.text("questions", "on_timeout");
+  if (q.on_timeout != "fail" && q.on_timeout != "default" && q.on_timeout != "continue") {
+    in.complain("questions", "on_timeout", "must be fail, default or continue");
+  }
+  q.callback_url = in.text("questions", "callback_url");
+  if (!q.callback_url.empty() && !q.callback_url.starts_with("http://") &&
+      !q.callback_url.starts_with("https://")) {
+    in.complain("questions", "callback_url", "must begin with http:// or https://");
+  }
+  for (const auto& secret : in.texts("questions", "callback_secret")) {
+    try {
+      q.callback_secret.push_back(read_secret(secret, in.folder()));
+    } catch (const std::runtime_error& e) {
+      in.complain("questions", "callback_secret", e.what());
+    }
+  }
+  if (q.callback_secret.size() > 2) {
+    in.complain("questions", "callback_secret", "has at most two: the new and the old one");
+  }
+  q.callback_events = in.texts("questions", "callback_events");
+  static const std::set<std::string> known{"question_pending", "question_settled",
+                                           "session_completed", "session_failed",
+                                           "session_cancelled"};
+  for (const auto& event : q.callback_events) {
+    if (!known.count(event)) {
+      in.complain("questions", "callback_events", "has no event \"" + event + "\"");
+    }
+  }
+}
+
+void read_limits(Reader& in, Settings& s) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  s.limits.max_questions = in.number("limits", "max_questions", 1, 4);
+  s.limits.max_options = in.number("limits", "max_options", 2, 25);
+  s.limits.max_body_bytes = in.number("limits", "max_body_bytes", 1024, kMost);
+  s.limits.max_state_bytes = in.number("limits", "max_state_bytes", 1024, kMost);
+  s.limits.max_result_bytes = in.number("limits", "max_result_bytes", 1024, kMost);
+  s.limits.max_context_bytes = in.number("limits", "max_context_bytes", 2, kMost);
+  s.limits.max_reply_bytes = in.number("limits", "max_reply_bytes", 1024, kMost);
+  s.limits.max_messages = in.number("limits", "max_messages", 1, 1'000'000);
+}
+
+}  // namespace
+
+Settings load_settings(const std::optional<std::filesystem::path>& file,
+                       const Environment& environment) {
+  Reader in(file, environment);
+  Settings s;
+  read_server(in, s);
+  read_database(in, s);
+  s.agents.dir = in.folder() / in.text("agents", "dir");
+  s.agents.workers = in.number("agents", "workers", 1, 10'000);
+  s.agents.turn_timeout_seconds = in.number("agents", "turn_timeout_seconds", 1, 86'400);
+  s.agents.max_attempts = in.number("agents", "max_attempts", 1, 1000);
+  read_questions(in, s);
+  s.sessions.retention_days = in.number("sessions", "retention_days", 1, 36'500);
+  read_limits(in, s);
+  s.outgoing.allow_private = in.texts("outgoing", "allow_private");
+  in.finish();
+  return s;
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "domain/delivery.h"
+#include "store/database.h"
+
+// The outbox. Each function is one step of the caller's transaction.
+namespace holdpoint::delivery_store {
+
+// `delivery.status` decides whether it is owed (`pending`) or only recorded.
+void insert(Transaction& tx, const Delivery& delivery);
+
+std::optional<Delivery> find(Transaction& tx, const DeliveryId& id);
+
+struct Filter {
+  std::optional<DeliveryStatus> status;
+  std::optional<SessionId> session;
+  std::string before;  // Deliveries older than this id; empty: from the newest.
+  std::int64_t limit = 50;
+};
+std::vector<Delivery> list(Transaction& tx, const Filter& filter);
+std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+
+// The hosts that are owed something, each with when its next attempt is due.
+struct OwedHost {
+  std::string host;
+  Time next_attempt_at;
+};
+std::vector<OwedHost> owed_hosts(Transaction& tx);
+
+// Takes up to `most` due messages for `host` for one attempt each, counted now; they are not due
+// again before `until`.
+std::vector<Delivery> claim(Transaction& tx, const std::string& host, Time now, Time until,
+                            std::int64_t most);
+
+// The outcome of the attempt that `delivery.attempts` names. False if another attempt has begun
+// since, or it was settled.
+struct Attempt {
+  DeliveryStatus status = DeliveryStatus::delivered;
+  std::optional<Time> next_attempt_at;  // Only for `pending`.
+  std::optional<std::int64_t> http_status;
+  std::optional<std::string> error;
+};
+[[nodiscard]] bool record(Transaction& tx, const Delivery& delivery, const Attempt& attempt,
+                          Time now);
+// Puts the messages that a dead process was sending back in line; like any, they may arrive twice.
+void reclaim(Transaction& tx, Time now);
+
+// Owes a settled delivery again, with a fresh schedule.
+bool redeliver(Transaction& tx, const DeliveryId& id, Time now);
+
+bool is_disabled(Transaction& tx, const std::string& destination);
+// No more messages to `destination`; what is owed to it dies. Returns those deliveries' ids and
+// sessions.
+std::vector<std::pair<DeliveryId, SessionId>> disable(Transaction& tx,
+                                                      const std::string& destination,
+                                                      const std::string& reason, Time now);
+void enable(Transaction& tx, const std::string& destination);
+
+}  // namespace holdpoint::delivery_store

@@ -1,0 +1,37 @@
+#include "store/lock_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "store/database.h"
+
+namespace holdpoint {
+
+LockFile::LockFile(const std::string& path) {
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file_ < 0) {
+    throw StoreError("cannot open the lock file " + path + ": " + std::strerror(errno), false);
+  }
+  if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    char holder[32] = {};
+    const ssize_t size = pread(file_, holder, sizeof holder - 1, 0);
+    close(file_);
+    throw StoreError("the database is in use by another holdpoint" +
+                         (size > 0 ? " (process " + std::string(holder) + ")" : std::string()) +
+                         "; stop it first, or give this one its own [database] url. Lock: " + path,
+                     false);
+  }
+  const std::string self = std::to_string(getpid());
+  if (ftruncate(file_, 0) != 0 ||
+      pwrite(file_, self.data(), self.size(), 0) != static_cast<ssize_t>(self.size())) {
+    // Only the hint to people is missing; the lock itself is held.
+  }
+}
+
+LockFile::~LockFile() { close(file_); }
+
+}  // namespace holdpoint

@@ -1,0 +1,115 @@
+-- Numbered, append-only migrations in the common subset of SQLite and PostgreSQL. A change of the schema is a new section at
+-- the end; a section that has been released is never edited. `INTEGER PRIMARY KEY` numbers rows by itself.
+-- The CHECK lists repeat domain/transitions; a test compares the two.
+
+-- migration 1: the spine
+
+CREATE TABLE agent_sessions (
+  id               TEXT PRIMARY KEY,
+  agent_name       TEXT NOT NULL,
+  status           TEXT NOT NULL DEFAULT 'running'
+                   CHECK (status IN ('running', 'pending_input', 'completed', 'failed', 'cancelled')),
+  original_payload TEXT NOT NULL,
+  execution_state  TEXT,              -- the agent's own, byte for byte, as of its last checkpoint
+  created_at       TEXT NOT NULL,
+  updated_at       TEXT NOT NULL,
+  completed_at     TEXT,
+  parent_id        TEXT,
+  idempotency_key  TEXT,
+  result           TEXT,
+  error            TEXT,
+  questions_asked  BIGINT NOT NULL DEFAULT 0,
+  turn             BIGINT NOT NULL DEFAULT 1,
+  turn_reason      TEXT NOT NULL DEFAULT 'start',
+  attempts         BIGINT NOT NULL DEFAULT 0,   -- claims of this turn, counted before it runs
+  refusals         BIGINT NOT NULL DEFAULT 0,   -- asks refused in a row
+  resume           TEXT,              -- how the last ask ended, for the turn that is due
+  due_at           TEXT,              -- when the turn may be claimed; while it is leased, when the lease ends; null: nothing to run
+  lease_number     BIGINT NOT NULL DEFAULT 0,
+  leased_by        TEXT
+);
+CREATE INDEX idx_sessions_status ON agent_sessions(status);
+CREATE INDEX idx_sessions_due ON agent_sessions(due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX idx_sessions_leased ON agent_sessions(leased_by) WHERE leased_by IS NOT NULL;
+CREATE INDEX idx_sessions_completed ON agent_sessions(completed_at) WHERE completed_at IS NOT NULL;
+CREATE INDEX idx_sessions_parent ON agent_sessions(parent_id) WHERE parent_id IS NOT NULL;
+CREATE UNIQUE INDEX idx_sessions_idempotency ON agent_sessions(agent_name, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE TABLE agent_questions (
+  id             TEXT PRIMARY KEY,
+  session_id     TEXT NOT NULL REFERENCES agent_sessions(id),
+  agent_name     TEXT NOT NULL,
+  question       TEXT NOT NULL,
+  context        TEXT,
+  answer         TEXT,                -- as one line, for people; selected and answer_text are what counts
+  answered_at    TEXT,
+  created_at     TEXT NOT NULL,
+  ask            BIGINT NOT NULL,     -- the turn that asked
+  position       BIGINT NOT NULL,
+  header         TEXT,
+  options        TEXT NOT NULL,
+  multi_select   BIGINT NOT NULL,
+  allow_other    BIGINT NOT NULL,
+  style          TEXT NOT NULL CHECK (style IN ('buttons', 'select')),
+  default_choice TEXT,
+  on_timeout     TEXT NOT NULL CHECK (on_timeout IN ('fail', 'default', 'continue')),
+  tool_call_id   TEXT,
+  deadline_at    TEXT NOT NULL,
+  status         TEXT NOT NULL DEFAULT 'pending'
+                 CHECK (status IN ('pending', 'answered', 'timed_out', 'defaulted', 'cancelled')),
+  selected       TEXT,
+  answer_text    TEXT,
+  answered_by    TEXT,
+  answered_via   TEXT,
+  settled_at     TEXT
+);
+CREATE INDEX idx_questions_session ON agent_questions(session_id);
+CREATE INDEX idx_questions_status ON agent_questions(status, id);
+CREATE INDEX idx_questions_deadline ON agent_questions(deadline_at) WHERE status = 'pending';
+
+CREATE TABLE agent_messages (
+  id         TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES agent_sessions(id),
+  body       TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  turn       BIGINT                   -- the turn it was handed over with; null: it waits
+);
+CREATE INDEX idx_messages_session ON agent_messages(session_id, id);
+
+CREATE TABLE agent_events (
+  seq        INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  type       TEXT NOT NULL,
+  at         TEXT NOT NULL,
+  data       TEXT NOT NULL
+);
+CREATE INDEX idx_events_session ON agent_events(session_id, seq);
+
+CREATE TABLE deliveries (
+  id              TEXT PRIMARY KEY,
+  session_id      TEXT NOT NULL REFERENCES agent_sessions(id),
+  question_id     TEXT,
+  agent_name      TEXT NOT NULL,
+  channel         TEXT NOT NULL,
+  event           TEXT NOT NULL,
+  destination     TEXT NOT NULL,
+  host            TEXT NOT NULL,
+  body            TEXT NOT NULL,
+  status          TEXT NOT NULL DEFAULT 'pending'
+                  CHECK (status IN ('pending', 'delivered', 'dead', 'obsolete')),
+  attempts        BIGINT NOT NULL DEFAULT 0,    -- counted at claim; names the attempt whose outcome may be written
+  next_attempt_at TEXT,
+  last_status     BIGINT,
+  last_error      TEXT,
+  created_at      TEXT NOT NULL,
+  delivered_at    TEXT
+);
+CREATE INDEX idx_deliveries_due ON deliveries(host, next_attempt_at) WHERE status = 'pending';
+CREATE INDEX idx_deliveries_session ON deliveries(session_id);
+CREATE INDEX idx_deliveries_status ON deliveries(status, id);
+
+CREATE TABLE disabled_destinations (
+  destination TEXT PRIMARY KEY,
+  disabled_at TEXT NOT NULL,
+  reason      TEXT NOT NULL
+);

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/session.h"
+#include "store/database.h"
+
+// The rows of agent_sessions and agent_messages. Each function is one step of the caller's
+// transaction.
+namespace holdpoint::session_store {
+
+struct NewSession {
+  SessionId id;
+  std::string agent_name;
+  SessionStatus status = SessionStatus::running;
+  std::string_view payload;
+  std::optional<SessionId> parent_id;
+  std::optional<std::string> idempotency_key;
+  std::int64_t questions_asked = 0;
+};
+
+// False if the agent has a session with the same idempotency key already; then nothing was
+// inserted.
+[[nodiscard]] bool insert(Transaction& tx, const NewSession& session, Time now);
+
+std::optional<Session> find(Transaction& tx, const SessionId& id);
+std::optional<Session> find_by_key(Transaction& tx, const std::string& agent_name,
+                                   const std::string& idempotency_key);
+
+struct Filter {
+  std::optional<SessionStatus> status;
+  std::optional<std::string> agent_name;
+  std::string before;  // Sessions older than this id; empty: from the newest.
+  std::int64_t limit = 50;
+};
+std::vector<Session> list(Transaction& tx, const Filter& filter);
+std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+
+// A turn that may run, with all that its agent gets.
+struct ClaimedTurn {
+  Lease lease;
+  std::string agent_name;
+  std::int64_t turn = 0;
+  std::int64_t attempts = 0;  // This claim included.
+  std::int64_t refusals = 0;
+  TurnReason reason = TurnReason::start;
+  Time due_since;
+  bool has_parent = false;
+  std::string payload;
+  std::optional<std::string> state;
+  std::optional<std::string> resume;
+  std::vector<std::string> messages;
+};
+
+// Leases up to `most` sessions due at `now`, the longest due first. A lease that ran out is due
+// again.
+std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time now, Time lease_until,
+                               std::int64_t most);
+// The earliest time a turn is due, be it in the past.
+std::optional<Time> next_due(Transaction& tx);
+// Turns that are due and have no holder.
+std::int64_t count_due(Transaction& tx, Time now);
+
+// All below are writes of a turn: they change nothing and say so when the lease was lost.
+enum class [[nodiscard]] Commit{done, lease_lost};
+
+Commit extend(Transaction& tx, const Lease& lease, Time lease_until);
+// Gives the turn back, to be claimed at `due`. A turn that never ran does not count as an attempt.
+Commit release(Transaction& tx, const Lease& lease, Time due, bool count_attempt, Time now);
+// Parks the session until its questions are settled.
+Commit park(Transaction& tx, const Lease& lease, std::int64_t asked,
+            const std::optional<std::string>& state, Time now);
+// Ends this turn and makes the next one due at once.
+struct Next {
+  TurnReason reason;
+  std::optional<std::string> resume;
+  std::optional<std::string> state;  // Nothing: the last checkpoint's stays.
+  bool refused = false;              // An ask was refused.
+};
+Commit advance(Transaction& tx, const Lease& lease, const Next& next, Time now);
+Commit finish(Transaction& tx, const Lease& lease, SessionStatus status,
+              const std::optional<std::string>& result, const std::optional<std::string>& error,
+              Time now);
+
+// Writes of the flow that are no turn's. Each moves the session only from `pending_input`, and says
+// whether it did.
+bool resume(Transaction& tx, const SessionId& id, TurnReason reason, const std::string& resume,
+            Time now);
+bool end_parked(Transaction& tx, const SessionId& id, SessionStatus status, TurnReason reason,
+                const std::string& resume, const std::optional<std::string>& result,
+                const std::optional<std::string>& error, Time now);
+
+// Ends a session that runs; its turn's lease is lost.
+bool cancel_running(Transaction& tx, const SessionId& id, const std::string& error, Time now);
+// Makes the last turn of a failed session due again.
+bool retry(Transaction& tx, const SessionId& id, Time now);
+
+// The leases of a process that is gone, made due at once. Returns how many.
+std::int64_t reclaim(Transaction& tx, Time now);
+
+void add_message(Transaction& tx, const SessionId& session, const MessageId& id,
+                 std::string_view body, Time now);
+std::int64_t waiting_messages(Transaction& tx, const SessionId& session);
+
+// Sessions that finished before `before`, with all that belongs to them. Returns how many went,
+// `most` at the most.
+std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most);
+
+}  // namespace holdpoint::session_store

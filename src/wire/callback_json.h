@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "domain/question.h"
+#include "domain/session.h"
+
+namespace holdpoint {
+
+// The bodies of the `url` channel: question_pending word for word as integrations know it, and more
+// members after it.
+std::string question_pending_json(const Question& question, const std::string& answer_url);
+std::string question_settled_json(const Question& question);
+// `event` is session_completed, session_failed or session_cancelled.
+std::string session_ended_json(const std::string& event, const Session& session);
+
+}  // namespace holdpoint

@@ -1,0 +1,147 @@
+#include "wire/json.h"
+
+#include <algorithm>
+
+#include "domain/bad_request.h"
+#include "domain/text.h"
+
+namespace holdpoint {
+namespace {
+
+// Looks at every token and keeps none.
+class Checker final : public nlohmann::json_sax<Json> {
+ public:
+  std::string reason;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t& value) override { return no_nul(value); }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return descend(); }
+  bool key(string_t& name) override { return no_nul(name); }
+  bool end_object() override { return ascend(); }
+  bool start_array(std::size_t) override { return descend(); }
+  bool end_array() override { return ascend(); }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& e) override {
+    if (!reason.empty()) return false;
+    std::string_view what = e.what();
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: …" — people need the part
+    // after the id.
+    if (const auto bracket = what.find("] "); bracket != std::string_view::npos) {
+      what.remove_prefix(bracket + 2);
+    }
+    reason = "is not valid JSON: " + shorten(printable(what), 200);
+    if (position == 0) reason = "is empty where JSON is expected";
+    return false;
+  }
+
+ private:
+  static std::string printable(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c >= 0x20 && c < 0x7f ? c : '?';
+    return out;
+  }
+  bool no_nul(const std::string& value) {
+    if (value.find('\0') == std::string::npos) return true;
+    reason = "holds a NUL character (\\u0000) inside a string";
+    return false;
+  }
+  bool descend() {
+    if (++depth_ <= kMaxJsonDepth) return true;
+    reason = "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels";
+    return false;
+  }
+  bool ascend() {
+    --depth_;
+    return true;
+  }
+
+  std::size_t depth_ = 0;
+};
+
+// The end of the JSON value that starts at `i`.
+std::size_t value_end(std::string_view text, std::size_t i) {
+  int depth = 0;
+  bool in_string = false;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        in_string = false;
+        if (depth == 0) return i + 1;
+      }
+      continue;
+    }
+    if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return i;
+      if (--depth == 0) return i + 1;
+    } else if (depth == 0 && (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
+      return i;
+    }
+  }
+  return i;
+}
+
+}  // namespace
+
+void check_json(std::string_view text, const std::string& field) {
+  Checker checker;
+  if (!Json::sax_parse(text.begin(), text.end(), &checker)) {
+    throw BadRequest(field, checker.reason.empty() ? "is not valid JSON" : checker.reason);
+  }
+}
+
+Json parse_json(std::string_view text, const std::string& field) {
+  check_json(text, field);
+  return Json::parse(text.begin(), text.end());
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object) {
+  std::vector<std::pair<std::string_view, std::string_view>> members;
+  const auto skip = [&](std::size_t i, std::string_view what) {
+    return std::min(object.find_first_not_of(what, i), object.size());
+  };
+  std::size_t i = skip(0, " \n\r\t");
+  if (i >= object.size() || object[i] != '{') return members;
+  i = skip(i + 1, " \n\r\t");
+  while (i < object.size() && object[i] == '"') {
+    const std::size_t name_end = value_end(object, i);
+    const std::string_view name = object.substr(i + 1, name_end - i - 2);
+    const std::size_t value = skip(name_end, " \n\r\t:");
+    const std::size_t end = value_end(object, value);
+    members.emplace_back(name, object.substr(value, end - value));
+    i = skip(end, " \n\r\t,");
+  }
+  return members;
+}
+
+std::string member_path(const std::string& at, std::string_view name) {
+  return at.empty() ? std::string(name) : at + "." + std::string(name);
+}
+
+void check_members(const Json& object, const std::string& at,
+                   std::initializer_list<std::string_view> known) {
+  if (!object.is_object()) throw BadRequest(at.empty() ? "body" : at, "must be a JSON object");
+  for (const auto& [name, value] : object.items()) {
+    if (!name.empty() && std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string names;
+    for (const auto k : known) {
+      if (!k.empty()) names.append(names.empty() ? "" : ", ").append(k);
+    }
+    throw BadRequest(member_path(at, shorten(name, 60)),
+                     names.empty() ? "is not known here; this call takes no fields"
+                                   : "is not known here; known are: " + names);
+  }
+}
+
+}  // namespace holdpoint

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdpoint {
+
+using Json = nlohmann::json;
+
+inline constexpr std::size_t kMaxJsonDepth = 64;
+
+// Throws BadRequest naming `field` unless `text` is JSON that everything behind us can hold: valid
+// UTF-8, no NUL inside strings, at most kMaxJsonDepth levels. Builds nothing, so it is the check
+// for texts that are passed on unread.
+void check_json(std::string_view text, const std::string& field);
+
+// check_json, then the value.
+Json parse_json(std::string_view text, const std::string& field);
+
+// The members of an object as they are written, in their order; `object` must have passed
+// check_json. A name that is there twice appears twice. Empty if it is no object.
+std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object);
+
+// Throws BadRequest for a member of `object` that is not among `known`, or if it is no object. `at`
+// is its own name, empty for the body itself.
+void check_members(const Json& object, const std::string& at,
+                   std::initializer_list<std::string_view> known);
+
+// `at.name`, or `name` at the top.
+std::string member_path(const std::string& at, std::string_view name);
+
+}  // namespace holdpoint

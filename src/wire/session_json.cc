@@ -1,0 +1,41 @@
+#include "wire/session_json.h"
+
+#include "wire/question_json.h"
+
+namespace holdpoint {
+namespace {
+
+void write_members(JsonWriter& out, const Session& s) {
+  out.member("id", s.id).member("agent_name", s.agent_name).member("status", to_text(s.status));
+  out.raw_or_null("result", s.result).member("questions_asked", s.questions_asked);
+  out.member("created_at", s.created_at).member("completed_at", s.completed_at);
+  out.member("error", s.error).member("updated_at", s.updated_at);
+  out.member("parent_id", s.parent_id).member("turn", s.turn).member("attempts", s.attempts);
+}
+
+}  // namespace
+
+void write_session(JsonWriter& out, const Session& session) {
+  out.begin_object();
+  write_members(out, session);
+  out.end_object();
+}
+
+void write_session(JsonWriter& out, const Session& session, const std::vector<Question>& pending) {
+  out.begin_object();
+  write_members(out, session);
+  out.key("questions").begin_array();
+  for (const auto& question : pending) write_question(out, question);
+  out.end_array().end_object();
+}
+
+void write_delivery(JsonWriter& out, const Delivery& d) {
+  out.begin_object().member("id", d.id).member("session_id", d.session_id);
+  out.member("question_id", d.question_id).member("event", d.event).member("channel", d.channel);
+  out.member("destination", d.destination).member("status", to_text(d.status));
+  out.member("attempts", d.attempts).member("next_attempt_at", d.next_attempt_at);
+  out.member("last_status", d.last_status).member("last_error", d.last_error);
+  out.member("created_at", d.created_at).member("delivered_at", d.delivered_at).end_object();
+}
+
+}  // namespace holdpoint

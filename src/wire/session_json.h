@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/delivery.h"
+#include "domain/question.h"
+#include "domain/session.h"
+#include "wire/json_writer.h"
+
+namespace holdpoint {
+
+// A session as lists show it.
+void write_session(JsonWriter& out, const Session& session);
+// The same with the questions that wait.
+void write_session(JsonWriter& out, const Session& session, const std::vector<Question>& pending);
+
+void write_delivery(JsonWriter& out, const Delivery& delivery);
+
+}  // namespace holdpoint

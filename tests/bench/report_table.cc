@@ -1,0 +1,105 @@
+#include <ostream>
+
+#include "httplib_ceiling.h"
+#include "report.h"
+#include "table.h"
+
+namespace holdpoint::bench {
+namespace {
+
+void print_ceilings(std::ostream& out, const Ceilings& ceilings) {
+  Table table;
+  table.add({"cpp-httplib, GET, " + std::to_string(kCeilingConnections) + " connections",
+             fixed(ceilings.httplib_requests_per_s, 0), "requests/s"});
+  table.add({"SQLite, WAL, synchronous=FULL, a row each", fixed(ceilings.sqlite_commits_per_s, 0),
+             "commits/s"});
+  table.add({"fdatasync of 4 KiB", fixed(ceilings.fdatasyncs_per_s, 0), "syncs/s"});
+  out << "\nceilings of this machine\n";
+  table.print(out);
+}
+
+void print_speed(std::ostream& out, const Results& results) {
+  Table table;
+  table.add({"clients", "lifecycles/s", "/httplib", "/commits", "/fdatasync", "answer p50", "p99",
+             "in commits", "whole p50", "p99", "errors"});
+  for (const LifecycleStep& step : results.lifecycles) {
+    const Ratios ratios = ratios_of(step.per_s, results.ceilings);
+    table.add({std::to_string(step.clients), fixed(step.per_s, 0), fixed(ratios.to_httplib, 3),
+               fixed(ratios.to_commits, 3), fixed(ratios.to_fdatasyncs, 3),
+               fixed(step.answer_to_completed_ms.p50, 2), fixed(step.answer_to_completed_ms.p99, 2),
+               fixed(in_commits(step.answer_to_completed_ms.p50, results.ceilings), 1),
+               fixed(step.lifecycle_ms.p50, 2), fixed(step.lifecycle_ms.p99, 2),
+               std::to_string(step.errors)});
+  }
+  out << "\nlifecycles, trigger -> ask -> answer -> result, " << fixed(results.seconds, 0)
+      << " s each; times in ms\n"
+         "  answer: answer -> completed; in commits: that p50 in commits of the ceiling\n";
+  table.print(out);
+}
+
+void print_cost(std::ostream& out, const Results& results) {
+  Table table;
+  table.add({"clients", "commits/s", "/ceiling", "jobs a commit", "RSS MiB", "peak MiB",
+             "cores: server", "agent", "generator"});
+  for (const LifecycleStep& step : results.lifecycles) {
+    table.add(
+        {std::to_string(step.clients), step.batches ? fixed(step.commits_per_s, 0) : "-",
+         step.batches ? fixed(ratios_of(step.commits_per_s, results.ceilings).to_commits, 3) : "-",
+         step.batches ? fixed(step.batches->mean(), 2) : "-", mebibytes(step.server.rss_bytes),
+         mebibytes(step.server.peak_rss_bytes), fixed(step.server_cores, 2),
+         fixed(step.agent_cores, 2), fixed(step.generator_cores, 2)});
+  }
+  out << "\nwhat they cost the server\n";
+  table.print(out);
+}
+
+void print_batches(std::ostream& out, const Results& results) {
+  out << "\ncommit batch sizes, % of the commits in each bucket\n";
+  for (const LifecycleStep& step : results.lifecycles) {
+    out << "  clients " << step.clients << ":";
+    if (!step.batches) {
+      out << " the server's /metrics have no holdpoint_commit_batch_size\n";
+      continue;
+    }
+    for (const BatchSizes::Bucket& bucket : separate_buckets(*step.batches))
+      if (bucket.commits > 0)
+        out << "  <=" << bucket.le << ": "
+            << fixed(100 * bucket.commits / step.batches->commits, 1);
+    out << '\n';
+  }
+}
+
+void print_parked(std::ostream& out, const Results& results) {
+  const Parked& parked = *results.parked;
+  const Ratios ratios = ratios_of(parked.per_s, results.ceilings);
+  Table table;
+  table.add({"memory a session", fixed(parked.memory_bytes, 0), "bytes",
+             "RSS " + mebibytes(parked.rss_bytes) + " MiB at the end, peak " +
+                 mebibytes(parked.peak_rss_bytes)});
+  table.add({"disk a session", fixed(parked.disk_bytes, 0), "bytes",
+             "database " + mebibytes(parked.database_bytes) + " MiB, WAL " +
+                 mebibytes(parked.wal_bytes) + " MiB"});
+  table.add({"triggered and parked", fixed(parked.per_s, 0), "sessions/s",
+             fixed(ratios.to_httplib, 3) + " of httplib, " + fixed(ratios.to_commits, 3) +
+                 " of commits"});
+  out << "\nparked: " << parked.sessions << " sessions waiting for their answer, " << parked.errors
+      << " errors\n";
+  table.print(out);
+}
+
+}  // namespace
+
+void print_tables(std::ostream& out, const Results& results) {
+  out << "Holdpoint on " << results.cores << " cores, files in " << results.dir << '\n';
+  if (results.dir_in_memory)
+    out << "WARNING: that folder is in memory, so syncs cost nothing; set TMPDIR to a disk\n";
+  if (results.ceilings) print_ceilings(out, *results.ceilings);
+  if (!results.lifecycles.empty()) {
+    print_speed(out, results);
+    print_cost(out, results);
+    print_batches(out, results);
+  }
+  if (results.parked) print_parked(out, results);
+}
+
+}  // namespace holdpoint::bench

@@ -1,0 +1,242 @@
+// Starts the real server on a fresh folder, with agents and callback receivers that live in this process.
+// Every wait in here has a deadline: a test that hangs says what it was waiting for.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const contractFile = path.join(here, '../../src/http/openapi.json');
+export const publicUrl = 'https://holdpoint.example.org';
+export const maxBodyBytes = 200_000;
+
+export async function within(ms, what, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${ms} ms for ${what}`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// Asks again until `probe` gives something other than undefined or false.
+export async function eventually(what, probe, ms = 10_000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}`);
+    await sleep(20);
+  }
+}
+
+// A gate that an agent waits at until the test opens it.
+export function gate() {
+  let open;
+  const passed = new Promise((resolve) => { open = resolve; });
+  return { open, passed };
+}
+
+async function listen(answer) {
+  const server = http.createServer(async (request, response) => {
+    try {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { status = 200, headers = {}, body = '' } = await answer(request, Buffer.concat(chunks));
+      response.writeHead(status, headers).end(body);
+    } catch (error) {
+      response.writeHead(500).end(String(error?.stack ?? error));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+// A receiver of callbacks. `respond(callback, path)` chooses the response; 204 by default.
+export async function startReceiver(respond = () => ({})) {
+  const callbacks = [];
+  const server = await listen(async (request, body) => {
+    const callback = { method: request.method, path: request.url, headers: request.headers, raw: body.toString('utf8') };
+    callbacks.push(callback);
+    return { status: 204, ...(await respond(callback)) };
+  });
+  return {
+    ...server,
+    callbacks,
+    // The callbacks that `wanted` holds for, once there are `n` of them.
+    take: (what, wanted, n = 1, ms = 10_000) => eventually(what, () => {
+      const found = callbacks.filter(wanted);
+      return found.length >= n && found;
+    }, ms),
+  };
+}
+
+function findBinary() {
+  const binary = process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint');
+  if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
+  return path.resolve(binary);
+}
+
+// JSON is YAML, so that front matter needs no YAML writer.
+const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
+
+/**
+ * `agents`: name → front matter, plus `turn(request)` for an agent that lives in this process:
+ * it gets the turn as parsed JSON and returns the reply object.
+ */
+export async function startWorld({ agents = {} } = {}) {
+  const binary = findBinary();
+  const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-clients-'));
+  const turns = [];
+  const agentServer = await listen(async (request, body) => {
+    const turn = JSON.parse(body.toString('utf8'));
+    turns.push(turn);
+    const reply = await agents[decodeURIComponent(request.url.slice(1))].turn(turn);
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) };
+  });
+
+  mkdirSync(path.join(folder, 'agents'));
+  for (const [name, { turn, ...fields }] of Object.entries(agents)) {
+    const runner = turn ? { runner: 'http', url: `${agentServer.url}/${name}` } : {};
+    writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, ...runner, ...fields }));
+  }
+  writeFileSync(path.join(folder, 'settings.toml'), `
+[server]
+listen = "127.0.0.1:0"
+public_url = "${publicUrl}"
+[database]
+url = "sqlite:holdpoint.db"
+[agents]
+dir = "agents"
+[limits]
+max_body_bytes = ${maxBodyBytes}
+[outgoing]
+allow_private = ["127.0.0.0/8"]
+`);
+
+  const log = [];
+  const server = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // Ours, such as HOLDPOINT_BINARY, must not become settings of the server.
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
+  });
+  const killServer = () => server.kill('SIGKILL');
+  process.once('exit', killServer);
+  const exited = new Promise((resolve) => {
+    server.once('error', (error) => resolve({ code: `${error}` }));
+    server.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  const listening = new Promise((resolve) => {
+    let rest = '';
+    server.stderr.setEncoding('utf8').on('data', (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        log.push(line);
+        if (!line.includes('"server_listening"')) continue;
+        const entry = JSON.parse(line);
+        if (entry.event === 'server_listening') resolve(entry.address);
+      }
+    });
+  });
+  const tail = () => log.slice(-20).join('\n');
+
+  const connections = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  const world = { log, turns, folder };
+
+  const stop = async () => {
+    process.removeListener('exit', killServer);
+    connections.destroy();
+    server.kill('SIGTERM');
+    try {
+      const { code, signal } = await within(12_000, `the server to stop after SIGTERM\n${tail()}`, exited);
+      if (code !== 0) throw new Error(`the server ended with ${signal ?? code}\n${tail()}`);
+    } finally {
+      killServer();
+      await agentServer.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+
+  try {
+    const early = exited.then(({ code, signal }) => { throw new Error(`the server ended at once with ${signal ?? code}\n${tail()}`); });
+    const address = await within(10_000, 'the log line server_listening', Promise.race([listening, early]));
+    early.catch(() => {});
+    const [host, port] = [address.slice(0, address.lastIndexOf(':')), Number(address.slice(address.lastIndexOf(':') + 1))];
+    const open = (method, target, { headers = {}, body, type = 'application/json', ms = 10_000, signal, agent = connections } = {}) => {
+      const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      const sent = { ...(bytes ? { 'content-length': bytes.length, ...(type ? { 'content-type': type } : {}) } : {}), ...headers };
+      if (!bytes && method === 'POST') sent['content-length'] = 0;
+      return new Promise((resolve, reject) => {
+        const request = http.request({ host, port, method, path: target, headers: sent, agent, signal: signal ?? AbortSignal.timeout(ms) }, resolve);
+        request.on('error', (error) => reject(new Error(`${method} ${target}: ${error.message}`, { cause: error })));
+        request.end(bytes);
+      });
+    };
+
+    /**
+     * One request. A `body` that is an object goes out as JSON; a string or Buffer goes out as it is, with `type`.
+     * Gives {method, path, status, headers, text}; `json` is there when the response says it is JSON.
+     */
+    world.request = async (method, target, options) => {
+      const response = await open(method, target, options);
+      const chunks = [];
+      for await (const chunk of response) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString('utf8');
+      const isJson = /^application\/json\b/.test(response.headers['content-type'] ?? '');
+      return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
+    };
+
+    // Server-sent events. `next()` gives the next event as {id, event, data}; comments are counted, not given.
+    world.stream = async (target, headers = {}) => {
+      const ended = new AbortController();
+      const response = await within(10_000, `the head of the stream ${target}`,
+        open('GET', target, { headers: { accept: 'text/event-stream', ...headers }, signal: ended.signal, agent: false }));
+      const frames = [];
+      let rest = '';
+      let comments = 0;
+      response.setEncoding('utf8').on('data', (text) => {
+        const blocks = (rest + text).split('\n\n');
+        rest = blocks.pop();
+        for (const block of blocks) {
+          const lines = block.split('\n');
+          comments += lines.filter((line) => line.startsWith(':')).length;
+          const fields = Object.fromEntries(lines.filter((line) => line && !line.startsWith(':')).map((line) => {
+            const colon = line.indexOf(':');
+            return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
+          }));
+          if (fields.data !== undefined) frames.push({ ...fields, data: JSON.parse(fields.data) });
+        }
+      }).on('error', () => {});
+      return {
+        method: 'GET', path: target, status: response.statusCode, headers: response.headers,
+        next: (ms = 10_000) => eventually(`an event on ${target}`, () => frames.shift(), ms),
+        pending: () => frames.length,
+        comments: () => comments,
+        close: () => ended.abort(),
+      };
+    };
+
+    await eventually('the server to be ready', async () => (await world.request('GET', '/readyz')).status === 200);
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+  return { ...world, stop };
+}
