@@ -20,6 +20,7 @@ std::string_view name_of(Level level) {
     case Level::warning:
       return "warning";
     case Level::error:
+    case Level::silent:
       return "error";
   }
   return "";
@@ -32,6 +33,7 @@ spdlog::level::level_enum spdlog_level(Level level) {
     case Level::warning:
       return spdlog::level::warn;
     case Level::error:
+    case Level::silent:
       return spdlog::level::err;
   }
   return spdlog::level::info;

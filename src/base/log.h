@@ -9,7 +9,7 @@
 
 namespace holdpoint {
 
-enum class Level { info, warning, error };
+enum class Level { info, warning, error, silent };
 
 // One named fact of a log line or of an event. Facts never hold payloads, answers or secrets.
 struct Fact {
@@ -32,7 +32,7 @@ void append_json_string(std::string& out, std::string_view text);
 // One line on standard error: for people on a terminal, JSON otherwise. From any thread.
 void log(Level level, std::string_view event, const Facts& facts = {});
 
-// Nothing below this level is written; tests set it to `error`.
+// Nothing below this level is written; nothing at all is with `silent`.
 void set_log_level(Level least);
 
 }  // namespace holdpoint

@@ -8,9 +8,10 @@
 namespace holdpoint {
 namespace {
 
-const Question* find_question(const std::vector<Question>& questions, const std::string& key) {
+const Question* find_question(const std::vector<Question>& questions, const std::string& key,
+                              bool by_text) {
   const auto it = std::find_if(questions.begin(), questions.end(), [&](const Question& q) {
-    return q.id.text() == key || q.spec.question == key;
+    return q.id.text() == key || (by_text && q.spec.question == key);
   });
   return it == questions.end() ? nullptr : &*it;
 }
@@ -74,24 +75,25 @@ Choice choose(const QuestionSpec& spec, const std::vector<std::string>& values,
   return choice;
 }
 
-std::vector<Chosen> choose_all(const std::vector<Question>& questions, const Answer& answer,
-                               const Limits& limits) {
-  std::vector<Chosen> chosen;
+std::vector<Named> find_named(const std::vector<Question>& questions, const Answer& answer) {
+  std::vector<Named> named;
   for (const auto& [key, values] : answer.values) {
-    const bool named = !key.empty();
-    const bool alone = answer.values.size() == 1;
-    const Question* question = named ? find_question(questions, key) : &only_question(questions);
-    const std::string field = named && !alone ? "answers." + shorten(key, 60) : "answer";
-    if (!question) throw BadRequest("question_id", "no such question in this session");
-    for (const auto& other : chosen) {
+    const std::string entry = "answers." + shorten(key, 60);
+    const std::string field = answer.by_text ? entry : "answer";
+    const Question* question = key.empty() ? &only_question(questions)
+                                           : find_question(questions, key, answer.by_text);
+    if (!question) {
+      throw BadRequest(answer.by_text ? entry : "question_id", "no such question in this session");
+    }
+    for (const auto& other : named) {
       if (other.question == question) {
         throw BadRequest(field, "answers the same question a second time");
       }
     }
-    chosen.push_back({question, choose(question->spec, values, field, limits)});
+    named.push_back({question, &values, field});
   }
-  if (chosen.empty()) throw BadRequest("answers", "must hold at least one answer");
-  return chosen;
+  if (named.empty()) throw BadRequest("answers", "must hold at least one answer");
+  return named;
 }
 
 AskOutcome outcome_of(const std::vector<Question>& settled) {

@@ -28,6 +28,12 @@ View look(Transaction& tx, const SessionId& id, const Answer& answer) {
   return view;
 }
 
+struct Chosen {
+  const Question* question;
+  Choice choice;
+  Named named;
+};
+
 bool same_answer(const Question& question, const Choice& choice) {
   return question.status == QuestionStatus::answered && question.choice == choice;
 }
@@ -52,19 +58,23 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, Time no
   const bool finished = is_finished(view.session->status);
   std::vector<Chosen> chosen;
   try {
-    chosen = choose_all(view.questions, answer, limits_);
+    for (const auto& named : find_named(view.questions, answer)) {
+      if (finished && named.question->status != QuestionStatus::answered) {
+        return SessionFinished{view.session->status};
+      }
+      chosen.push_back({named.question, {}, named});
+    }
   } catch (const BadRequest&) {
     if (finished) return SessionFinished{view.session->status};
     throw;
   }
   bool any_pending = false;
-  for (const auto& [question, choice] : chosen) {
-    if (!is_settled(question->status)) {
-      any_pending = true;
-    } else if (!same_answer(*question, choice)) {
-      if (finished && question->status != QuestionStatus::answered) {
-        return SessionFinished{view.session->status};
-      }
+  for (auto& [question, choice, named] : chosen) {
+    choice = choose(question->spec, *named.values, named.field, limits_);
+    any_pending = any_pending || !is_settled(question->status);
+  }
+  for (const auto& [question, choice, named] : chosen) {
+    if (is_settled(question->status) && !same_answer(*question, choice)) {
       return AnswerConflict{*question};
     }
   }
@@ -74,7 +84,7 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, Time no
     Done done = db_.write([&](Transaction& tx) {
       Done d;
       bool won_any = false;
-      for (const auto& [asked, choice] : chosen) {
+      for (const auto& [asked, choice, named] : chosen) {
         const question_store::Settlement settlement{
             QuestionStatus::answered, choice,
             answer.by.empty() ? std::nullopt : std::optional(answer.by), answer.via};
@@ -96,7 +106,7 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, Time no
       const auto remaining = std::count_if(ask.begin(), ask.end(),
                                            [](const Question& q) { return !is_settled(q.status); });
       d.outcome = AnswerAccepted{remaining};
-      if (remaining == 0) settling_.ask_over(tx, d.story, id, ask, now);
+      if (remaining == 0) settling_.ask_over(tx, d.story, ask, now);
       return d;
     });
     journal_.announce(done.story);

@@ -41,7 +41,8 @@ Control::Result Control::cancel(const SessionId& id, const std::string& reason, 
       const auto settled = question_store::find(tx, question.id).value();
       settling_.settled(tx, d.story, settled, events::question_cancelled(settled), now);
     }
-    settling_.ask_over(tx, d.story, id, question_store::latest_ask(tx, id), now);
+    settling_.ask_cancelled(tx, d.story, question_store::latest_ask(tx, id),
+                            "the user cancelled the question: " + reason, now);
     return d;
   });
   journal_.announce(done.story);

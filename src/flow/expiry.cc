@@ -54,7 +54,7 @@ Story Expiry::expire(Transaction& tx, const std::vector<SessionId>& sessions, Ti
       const auto settled = question_store::find(tx, question.id).value();
       settling_.settled(tx, story, settled, events::question_expired(settled), now);
     }
-    if (any) settling_.ask_over(tx, story, session, question_store::latest_ask(tx, session), now);
+    if (any) settling_.ask_over(tx, story, question_store::latest_ask(tx, session), now);
   }
   return story;
 }

@@ -45,7 +45,6 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
                                   "\" is external: it runs elsewhere and asks by POST /agent/ask");
   }
   Done done = db_.write([&](Transaction& tx) {
-    if (trigger.parent_id) check_parent(tx, *trigger.parent_id);
     Done d;
     d.admitted.session = SessionId::make(now);
     session_store::NewSession session;
@@ -57,6 +56,7 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     if (!session_store::insert(tx, session, now)) {
       return repeated(tx, agent->name, trigger.idempotency_key.value_or(""), now);
     }
+    if (trigger.parent_id) check_parent(tx, *trigger.parent_id);  // Throws: the row goes again.
     d.story.add(tx, events::session_started(session.id, agent->name, trigger.parent_id), now);
     d.story.turn_due = true;
     return d;

@@ -12,14 +12,16 @@ void Settling::settled(Transaction& tx, Story& story, const Question& question, 
   notices_.question_settled(tx, story, question, now);
 }
 
-void Settling::ask_over(Transaction& tx, Story& story, const SessionId& session,
-                        const std::vector<Question>& settled, Time now) {
+void Settling::ask_cancelled(Transaction& tx, Story& story, const std::vector<Question>& settled,
+                             const std::string& reason, Time now) {
+  end(tx, story, settled, SessionStatus::cancelled, resume_json(settled), reason, now);
+}
+
+void Settling::ask_over(Transaction& tx, Story& story, const std::vector<Question>& settled,
+                        Time now) {
+  const SessionId& session = settled.front().session_id;
   const AskOutcome outcome = outcome_of(settled);
   const std::string resume = resume_json(settled);
-  if (outcome.status == QuestionStatus::cancelled) {
-    return end(tx, story, settled, SessionStatus::cancelled, resume,
-               "the user cancelled the question", now);
-  }
   const bool timed_out = outcome.status == QuestionStatus::timed_out;
   if (timed_out && settled.front().on_timeout == OnTimeout::fail) {
     return end(tx, story, settled, SessionStatus::failed, resume,

@@ -17,8 +17,10 @@ class Settling {
   void settled(Transaction& tx, Story& story, const Question& question, Event event, Time now);
 
   // All questions of the ask are settled: the session is due again, or has ended.
-  void ask_over(Transaction& tx, Story& story, const SessionId& session,
-                const std::vector<Question>& settled, Time now);
+  void ask_over(Transaction& tx, Story& story, const std::vector<Question>& settled, Time now);
+  // The same, when somebody called it off.
+  void ask_cancelled(Transaction& tx, Story& story, const std::vector<Question>& settled,
+                     const std::string& reason, Time now);
 
  private:
   void end(Transaction& tx, Story& story, const std::vector<Question>& settled,

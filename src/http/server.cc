@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxHeadBytes = 32768;
 constexpr Duration kIdle = 30s;
 constexpr Duration kWriteTimeout = 10s;
+constexpr Duration kDrain = 1s;
 
 bool wait_for(int socket, short events, Duration longest) {
   pollfd fd{socket, events, 0};
@@ -45,13 +46,14 @@ class Connection final : public httplib::Stream {
     guard_.emplace(kMaxHeadBytes);
     started_ = Steady::now();
     held_.clear();
-    wrote_ = false;
+    wrote_ = draining_ = false;
   }
   // Sends what is held back; false if the connection must be closed.
   bool end_request() { return flush() && !refused_; }
 
   ssize_t read(char* out, size_t size) override {
     if (refused_) return -1;
+    if (!draining_ && (wrote_ || !held_.empty())) begin_draining();
     if (begin_ == end_ && !fill()) return -1;
     const size_t count = std::min(size, end_ - begin_);
     std::memcpy(out, buffer_.data() + begin_, count);
@@ -71,6 +73,12 @@ class Connection final : public httplib::Stream {
 
   ssize_t write(const char* data, size_t size) override {
     if (refused_) return static_cast<ssize_t>(size);
+    // "100 Continue" is no answer yet; the parser writes its line and the empty one after it.
+    const std::string_view text(data, size);
+    if (text.starts_with("HTTP/1.1 100 ") || (interim_ && text == "\r\n")) {
+      interim_ = text != "\r\n";
+      return send_all(text, {}) ? static_cast<ssize_t>(size) : -1;
+    }
     // The head alone waits for the body, so that both leave in one packet.
     if (!wrote_ && held_.empty()) {
       held_.assign(data, size);
@@ -101,12 +109,21 @@ class Connection final : public httplib::Stream {
   }
 
  private:
+  // The answer is ready before all of the request is read: it goes out now, and what is left of the body gets a moment to
+  // arrive, so that the client reads the answer instead of an error.
+  void begin_draining() {
+    flush();
+    draining_ = true;
+    started_ = Steady::now();
+  }
+
   bool fill() {
-    const Duration limit =
-        guard_->head_complete() ? options_.body_deadline : options_.head_deadline;
+    const Duration limit = draining_                ? kDrain
+                           : guard_->head_complete() ? options_.body_deadline
+                                                     : options_.head_deadline;
     const auto left = std::chrono::ceil<Duration>(started_ + limit - Steady::now());
     if (left <= 0ms || !wait_for(socket_, POLLIN, left)) {
-      refuse(408, "too_slow", "the request took too long to arrive");
+      if (!draining_) refuse(408, "too_slow", "the request took too long to arrive");
       return false;
     }
     const ssize_t got = recv(socket_, buffer_.data(), buffer_.size(), 0);
@@ -163,6 +180,8 @@ class Connection final : public httplib::Stream {
   size_t end_ = 0;
   std::string held_;
   bool wrote_ = false;
+  bool draining_ = false;
+  bool interim_ = false;
   bool refused_ = false;
 };
 
@@ -245,6 +264,11 @@ class HttpServer::Listener final : public httplib::Server {
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
+    set_expect_100_continue_handler([this](const httplib::Request& request, httplib::Response& response) {
+      if (!too_large(request)) return 100;
+      apply(standard_error(413), response);
+      return 413;
+    });
     set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return HandlerResponse::Unhandled;
       if (options_.on_request) options_.on_request("none", response.status);
@@ -280,7 +304,13 @@ class HttpServer::Listener final : public httplib::Server {
       connection.begin_request();
       bool closed = false;
       ok = process_request(connection, remote, remote_port, local, local_port, stopping_, closed,
-                           nullptr);
+                           [](httplib::Request& request) {
+                             // Neither header means no body; the library would wait for one.
+                             if (!request.has_header("Content-Length") &&
+                                 !request.has_header("Transfer-Encoding")) {
+                               request.headers.emplace("Content-Length", "0");
+                             }
+                           });
       ok = connection.end_request() && ok && !closed && !stopping_;
     }
     httplib::detail::shutdown_socket(socket);
@@ -297,7 +327,11 @@ class HttpServer::Listener final : public httplib::Server {
     return false;
   }
 
-  static std::optional<Response> refuse(const httplib::Request& request) {
+  bool too_large(const httplib::Request& request) const {
+    return request.get_header_value_u64("Content-Length", 0) > options_.max_body_bytes;
+  }
+
+  std::optional<Response> refuse(const httplib::Request& request) const {
     for (const auto& [name, value] : request.headers) {
       // The library decodes %0D%0A in values; nothing of ours shall ever see a line break there.
       if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
@@ -310,6 +344,7 @@ class HttpServer::Listener final : public httplib::Server {
       return error_response(400, "bad_request", "the only Transfer-Encoding known is chunked",
                             "Transfer-Encoding");
     }
+    if (too_large(request)) return standard_error(413);
     const bool has_body = request.has_header("Transfer-Encoding") ||
                           request.get_header_value_u64("Content-Length", 0) > 0;
     if (has_body && request.has_header("Content-Type") &&

@@ -18,7 +18,7 @@ class HttpServer {
     std::size_t max_threads = 2048;
     std::size_t max_body_bytes = 1 << 20;
     Duration head_deadline{10'000};  // For a request line and headers to arrive.
-    Duration body_deadline{30'000};  // For the whole request to arrive.
+    Duration body_deadline{15'000};  // For the whole request to arrive.
     std::function<void(const std::string& route, int status)> on_request;
   };
   explicit HttpServer(Options options);

@@ -34,7 +34,7 @@ class Line {
     request_ = &request;
     body_.clear();
     refused_ = too_large_ = false;
-    cpr::Header headers{{"Expect", ""}, {"User-Agent", "holdpoint"}};
+    cpr::Header headers{{"User-Agent", "holdpoint"}};
     for (const auto& [name, value] : request.headers) headers[name] = value;
     session_.SetUrl(cpr::Url(request.url));
     session_.SetHeader(headers);

@@ -113,3 +113,9 @@ CREATE TABLE disabled_destinations (
   disabled_at TEXT NOT NULL,
   reason      TEXT NOT NULL
 );
+
+-- Rewritten after a failed commit, to see whether the disk takes a real one again.
+CREATE TABLE commit_probe (
+  id     BIGINT PRIMARY KEY,
+  filler TEXT NOT NULL
+);

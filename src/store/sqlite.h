@@ -13,7 +13,7 @@ struct SqliteOptions {
   std::string path;
   std::size_t readers = 4;
   // The log grows to this many pages before its content moves into the database file.
-  int checkpoint_pages = 4000;
+  int checkpoint_pages = 2000;
   // After every commit: how many writes it carried. Called by the writer thread.
   std::function<void(std::size_t batch)> on_commit;
   // An fsync failed: what the disk holds is unknown, and asking again would get a false yes. Must

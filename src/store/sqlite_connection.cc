@@ -53,6 +53,8 @@ SqliteConnection::SqliteConnection(const std::string& path, Mode mode) {
       execute("PRAGMA journal_mode=WAL");
       execute("PRAGMA synchronous=FULL");
       execute("PRAGMA foreign_keys=ON");
+      // What a burst left behind is cut off when the log starts over.
+      execute("PRAGMA journal_size_limit=16777216");
     } else {
       sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     }

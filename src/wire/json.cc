@@ -8,24 +8,30 @@
 namespace holdpoint {
 namespace {
 
-// Looks at every token and keeps none.
+// Looks at every token and keeps none but the way to it.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
   std::string reason;
+  std::string path;  // Where the offence is; empty: it is the text as a whole.
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t& value) override { return no_nul(value); }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return descend(); }
-  bool key(string_t& name) override { return no_nul(name); }
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t& text) override { return value() && no_nul(text); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return descend(false); }
+  bool key(string_t& name) override {
+    levels_.back().name.clear();
+    if (!no_nul(name)) return false;
+    levels_.back().name = name;
+    return true;
+  }
   bool end_object() override { return ascend(); }
-  bool start_array(std::size_t) override { return descend(); }
+  bool start_array(std::size_t) override { return descend(true); }
   bool end_array() override { return ascend(); }
-  bool parse_error(std::size_t position, const std::string&,
+  bool parse_error(std::size_t, const std::string&,
                    const nlohmann::detail::exception& e) override {
     if (!reason.empty()) return false;
     std::string_view what = e.what();
@@ -35,32 +41,50 @@ class Checker final : public nlohmann::json_sax<Json> {
       what.remove_prefix(bracket + 2);
     }
     reason = "is not valid JSON: " + shorten(printable(what), 200);
-    if (position == 0) reason = "is empty where JSON is expected";
     return false;
   }
 
  private:
+  struct Level {
+    bool list = false;
+    std::int64_t index = -1;
+    std::string name;
+  };
+
   static std::string printable(std::string_view text) {
     std::string out;
     for (const char c : text) out += c >= 0x20 && c < 0x7f ? c : '?';
     return out;
   }
-  bool no_nul(const std::string& value) {
-    if (value.find('\0') == std::string::npos) return true;
+  bool no_nul(const std::string& text) {
+    if (text.find('\0') == std::string::npos) return true;
     reason = "holds a NUL character (\\u0000) inside a string";
+    for (const auto& level : levels_) {
+      if (level.list) {
+        path += "[" + std::to_string(level.index) + "]";
+      } else if (!level.name.empty()) {
+        path = member_path(path, shorten(level.name, 60));
+      }
+    }
     return false;
   }
-  bool descend() {
-    if (++depth_ <= kMaxJsonDepth) return true;
+  bool value() {
+    if (!levels_.empty()) ++levels_.back().index;
+    return true;
+  }
+  bool descend(bool list) {
+    value();
+    levels_.push_back({list, -1, {}});
+    if (levels_.size() <= kMaxJsonDepth) return true;
     reason = "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels";
     return false;
   }
   bool ascend() {
-    --depth_;
+    levels_.pop_back();
     return true;
   }
 
-  std::size_t depth_ = 0;
+  std::vector<Level> levels_;
 };
 
 // The end of the JSON value that starts at `i`.
@@ -95,10 +119,13 @@ std::size_t value_end(std::string_view text, std::size_t i) {
 }  // namespace
 
 void check_json(std::string_view text, const std::string& field) {
+  if (is_blank(text)) throw BadRequest(field, "is empty where JSON is expected");
   Checker checker;
-  if (!Json::sax_parse(text.begin(), text.end(), &checker)) {
-    throw BadRequest(field, checker.reason.empty() ? "is not valid JSON" : checker.reason);
-  }
+  if (Json::sax_parse(text.begin(), text.end(), &checker)) return;
+  const std::string at = checker.path.empty() ? field
+                         : field == "body"    ? checker.path
+                                              : member_path(field, checker.path);
+  throw BadRequest(at, checker.reason.empty() ? "is not valid JSON" : checker.reason);
 }
 
 Json parse_json(std::string_view text, const std::string& field) {

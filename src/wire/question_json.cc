@@ -173,6 +173,7 @@ Answer parse_answer(std::string_view text) {
     if (!json["answers"].is_object()) {
       throw BadRequest("answers", "must be an object of question ids or texts");
     }
+    answer.by_text = true;
     for (const auto& [key, value] : json["answers"].items()) {
       const std::string field = "answers." + shorten(key, 60);
       if (key.empty()) throw BadRequest("answers", "has an empty key; use question ids or texts");

@@ -104,9 +104,9 @@ export async function startWorld({ agents = {} } = {}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-clients-'));
   const turns = [];
   const agentServer = await listen(async (request, body) => {
-    const turn = JSON.parse(body.toString('utf8'));
-    turns.push(turn);
-    const reply = await agents[decodeURIComponent(request.url.slice(1))].turn(turn);
+    const raw = body.toString('utf8');
+    turns.push(raw);
+    const reply = await agents[decodeURIComponent(request.url.slice(1))].turn(JSON.parse(raw));
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) };
   });
 

@@ -253,10 +253,11 @@ class Load:
             yield f"session {session} has deliveries {dict(rows)}, owed {dict(owed)}"
         for delivery in deliveries:
             ids = received[delivery["event"], session, delivery["question_id"]]
-            # A question found in the list may be answered before its callback went out; one found by its callback
-            # may be answered before the server has noted that the callback arrived.
+            # Only a second attempt can find its question settled: the first was cut short by a kill, after the receiver
+            # had it, or before; in the latter case the question was found in the list.
             if delivery["status"] == "obsolete" and delivery["event"] == "question_pending":
-                arrived = ids == {delivery["id"]} or (not ids and found["agent_name"] == "by-command")
+                sent = ids == {delivery["id"]} or (not ids and found["agent_name"] == "by-command")
+                arrived = sent and delivery["attempts"] > 1
             else:
                 arrived = ids == {delivery["id"]} and delivery["status"] == "delivered"
             if not arrived:

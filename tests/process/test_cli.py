@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 
 from client import check, equal, wait_until
@@ -89,6 +90,31 @@ def check_agents(world):
             check_failed(holdpoint(command, "--settings", server.settings_path), *patterns)
     broken.unlink()
     check_ok(holdpoint("check", "--settings", server.settings_path))
+
+
+@case("SIGHUP reads the agents anew, and keeps the old ones when a new one does not parse")
+def reload_agents(world):
+    server = world.server(agents=[external_agent("old")])
+    client = server.client()
+    added, broken = (server.folder / "agents" / f"{name}.md" for name in ("added", "broken"))
+
+    def reload(event):
+        already = sum(e.get("event") == event for e in server.log_events())
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: sum(e.get("event") == event for e in server.log_events()) > already, f"{event} in the log")
+
+    added.write_text(external_agent("added")[1])
+    equal(client.post("/agent/ask", {"agent": "added", "questions": [{"question": "Now?"}]}).status, 404, "before SIGHUP")
+    reload("agents_reloaded")
+    client.ask("Now?", agent="added")
+    broken.write_text("---\nname: broken\nrunner: teleport\n---\n")
+    added.unlink()
+    reload("agents_not_reloaded")
+    client.ask("Still?", agent="added")
+    broken.unlink()
+    reload("agents_reloaded")
+    equal(client.post("/agent/ask", {"agent": "added", "questions": [{"question": "Now?"}]}).status, 404, "once it is gone")
+    client.ask("And you?", agent="old")
 
 
 @case("a session goes from trigger to result on the command line, for people and as JSON")

@@ -92,6 +92,54 @@ def malformed(world):
     check_sound(server, client)
 
 
+@case("a POST with neither a length nor chunks has no body, and what follows it is the next request")
+def no_length(world):
+    server, client = start(world)
+    session = client.ask("Go on?")["session_id"]
+    cancel = b"POST /agent/session/%s/cancel HTTP/1.1\r\nHost: x\r\n\r\n" % session.encode()
+    started = time.monotonic()
+    for data in (cancel, cancel.replace(b"POST", b"DELETE")):
+        status, _ = exchange(server, data)
+        equal(status, 200 if data == cancel else 405, f"the status of {data}")
+    connection = world.keep(server.raw())
+    connection.send(cancel + b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    while not connection.ended:
+        check(time.monotonic() - started < 5, f"5 s for 4 requests, and all there is: {connection.received}")
+        connection.read_available(wait=0.2)
+    equal(connection.received.count(b"HTTP/1.1 200 "), 2, f"responses to two requests in one packet: {connection.received}")
+
+
+@case("a body over the limit is refused at once, and its rest is not taken for a request")
+def over_the_limit(world):
+    server, client = start(world)
+    smuggled = b"POST /agent/webhook/helper HTTP/1.1\r\n" + HEAD + b"Content-Length: 2\r\n\r\n{}"
+    length = 65536 + len(smuggled)
+    started = time.monotonic()
+    for headers, body in ((b"Content-Length: %d\r\n" % length, b" " * 65536 + smuggled),
+                          (b"Content-Length: 99999999999\r\n", b""),
+                          (b"Content-Length: 65537\r\nExpect: 100-continue\r\n", b""),
+                          (CHUNKED, b"%x\r\n%s%s\r\n0\r\n\r\n" % (length, b" " * 65536, smuggled))):
+        status, _ = exchange(server, post(headers, body))
+        equal(status, 413, f"the status of a body with {headers}")
+    check(time.monotonic() - started < 5, f"four refusals took {time.monotonic() - started:.1f} s")
+    check_sound(server, client)
+
+
+@case("a client that asks before it sends its body is told to go on, and may take its time")
+def expect_continue(world):
+    server, client = start(world)
+    connection = world.keep(server.raw())
+    connection.send(post(SIZED + b"Expect: 100-continue\r\nConnection: close\r\n", b""))
+    equal(connection.response()[0], 100, "the interim status")
+    equal(connection.received.count(b"\r\n"), 2, f"what else came with it: {connection.received}")
+    connection.read_available(wait=2)
+    equal(connection.received.count(b"\r\n"), 2, f"what came before the body was sent: {connection.received}")
+    connection.received = b""
+    connection.send(BODY)
+    equal(connection.response()[0], 202, "the status once the body is there")
+    equal(len(client.sessions()), 1, "sessions")
+
+
 @case("an escaped line break in a header value does not become a header")
 def escaped_line_breaks(world):
     server, client = start(world)

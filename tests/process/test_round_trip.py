@@ -1,6 +1,5 @@
 """From a webhook through questions to a result, over HTTP, with the agents that people would write."""
 
-import json
 import threading
 import time
 
@@ -158,6 +157,21 @@ def idempotent_triggers(world):
     equal(len(client.sessions()), 6, "sessions")
 
 
+@case("a repeated trigger of a sub-session gives the same session, even when its parent has finished meanwhile")
+def idempotent_sub_session(world):
+    server, client, _ = start_with_http_agent(world)
+    parent = client.trigger("poet", {"asks": [STYLE_ASK]})
+    client.pending(parent)
+    path, key = f"/agent/webhook/poet?parent={parent}", {"Idempotency-Key": "child"}
+    child = client.post(path, {}, key).expect(202)["session_id"]
+    client.answer(parent, "haiku").expect(200)
+    client.completed(parent)
+    again = client.post(path, {}, key).expect(202)
+    equal((again["session_id"], again.get("duplicate")), (child, True), "the trigger again")
+    refused = client.post(path, {}, {"Idempotency-Key": "another child"})
+    equal((refused.status, refused.error["field"]), (422, "parent"), "a new sub-session of a finished parent")
+
+
 @case("an external agent asks, waits on its question and reads the outcome as the result")
 def external_ask(world):
     server = world.server(agents=[external_agent("ci")])
@@ -234,17 +248,36 @@ def timeouts(world):
           {"fail": "timed_out", "default": "defaulted", "continue": "timed_out"}, "the questions' outcomes")
 
 
-@case("an agent that may not ask, and a sub-session, get an error and never a question")
-def asking_without_permission(world):
+@case("an ask that is not allowed or not valid comes back to the agent as refused, and never becomes a question")
+def refused_asks(world):
     double = world.http_agent(behave)
     server = world.server(agents=[http_agent("mute", double, async_questions=False), http_agent("poet", double)])
     client = server.client()
-    parent = client.trigger("poet", {})
-    client.completed(parent)
+    parent = client.trigger("poet", {"asks": [STYLE_ASK]})
+    [question_of_parent] = client.pending(parent)
     child = client.post(f"/agent/webhook/poet?parent={parent}", {"asks": [STYLE_ASK]}).expect(202)["session_id"]
-    for session in (client.trigger("mute", {"asks": [STYLE_ASK]}), child):
-        done = client.finished(session)
-        told = json.dumps([done["error"], done["result"]])
-        check("ask" in told or "question" in told, f"nothing says that the agent may not ask: {done}")
-    equal(client.questions(), [], "questions of agents that may not ask")
+    invalid_ask = {"questions": [{"question": "Sure?", "options": ["yes"]}], "tool_call_id": "toolu_01"}
+    for session, reason in ((client.trigger("mute", {"asks": [STYLE_ASK]}), "async_questions"), (child, "sub-session"),
+                            (client.trigger("poet", {"asks": [invalid_ask]}), "options")):
+        done = client.completed(session)
+        [resume] = done["result"]["resumes"]
+        equal((resume["tool_call_id"], resume["answered"], resume["outcome"], resume["answers"]),
+              ("toolu_01", False, "refused", {}), "what the agent got back")
+        check(reason in resume["reason"], f"the reason does not name {reason!r}: {resume}")
+        equal((done["questions_asked"], len(client.events(session, "ask_refused"))), (0, 1), "questions and refusals")
+    equal([q["id"] for q in client.questions()], [question_of_parent["id"]], "questions")
     equal(client.session(child)["parent_id"], parent, "the child's parent")
+
+
+@case("an agent that goes on asking what it may not ask fails after max_attempts refusals")
+def stubborn_agent(world):
+    double = world.http_agent(lambda turn: {"ask": STYLE_ASK})
+    server = world.server({"agents": {"max_attempts": 3}}, [http_agent("mute", double, async_questions=False)])
+    client = server.client()
+    session = client.trigger("mute")
+    done = client.finished(session)
+    equal(done["status"], "failed", "the session")
+    check("async_questions" in done["error"], f"the error does not say why: {done['error']}")
+    equal([turn["turn"] for turn in double.turns], [1, 2, 3], "turns")
+    equal([(turn.get("resume") or {}).get("outcome") for turn in double.turns], [None, "refused", "refused"], "resumes")
+    equal(client.questions(), [], "questions")

@@ -27,11 +27,11 @@ def start_with_http_agent(world, respond=behave):
     return server, server.client(), double
 
 
-def start_lingering_session(world):
+def start_lingering_session(world, settings=None):
     """(server, client, session, pids) with a command agent in the middle of its turn."""
     script = world.folder / "lingering.py"
     script.write_text(LINGERING_AGENT)
-    server = world.server(agents=[command_agent("lingering", script)])
+    server = world.server(settings, [command_agent("lingering", script)])
     client = server.client()
     pid_file = world.folder / "pids"
     session = client.trigger("lingering", {"pids": str(pid_file)})
@@ -54,9 +54,12 @@ def cancel_pending(world):
     cancelled = client.post(f"/agent/session/{session}/cancel", {"reason": "not needed"}).expect(200)
     equal(cancelled, {"ok": True, "session_id": session, "status": "cancelled"}, "the cancel's answer")
     equal(client.post(f"/agent/session/{session}/cancel").expect(200), cancelled, "the cancel again")
-    equal(client.session(session)["status"], "cancelled", "the session")
+    found = client.session(session)
+    equal(found["status"], "cancelled", "the session")
+    check("not needed" in found["error"], f"the reason is lost: {found['error']}")
     equal(client.question(question["id"])["status"], "cancelled", "the question")
-    check(client.answer(session, "yes", question["id"]).status in (404, 409), "a cancelled question took an answer")
+    late = client.answer(session, "yes", question["id"])
+    equal((late.status, late.error["code"]), (404, "session_finished"), "an answer to the cancelled question")
     equal(client.question(question["id"])["answer"], None, "the cancelled question's answer")
     equal(client.post(f"/agent/session/{session}/message", {"message": "hello"}).status, 409, "a message afterwards")
     equal(len(double.turns), 1, "turns")
@@ -69,6 +72,16 @@ def cancel_running(world):
     check_all_gone(pids)
     equal(client.session(session)["status"], "cancelled", "the session")
     equal(client.post(f"/agent/session/{session}/retry").expect(409)["error"]["code"], "not_failed", "a retry of it")
+
+
+@case("a command that takes longer than a turn may is killed with its whole process group")
+def turn_timeout(world):
+    limits = {"agents": {"turn_timeout_seconds": 1, "max_attempts": 1}}
+    server, client, session, pids = start_lingering_session(world, limits)
+    failed = client.finished(session)
+    equal(failed["status"], "failed", "the session")
+    check("longer than 1 s" in failed["error"], f"the error does not say why: {failed['error']}")
+    check_all_gone(pids)
 
 
 @case("a shutdown kills a running command's process group, and the turn runs again after the restart")
@@ -156,6 +169,29 @@ def queued_messages(world):
     texts = [m["message"] if isinstance(m, dict) and "message" in m else m for m in messages]
     equal(texts, ["sent while the turn runs", {"sent": ["while", "the question is open"]}, "third"], "the messages")
     equal(len(double.turns), 2, "turns")
+
+
+@case("a result while messages wait is put off for a turn that reads them, with the state as it was")
+def result_waits_for_messages(world):
+    release = threading.Event()
+    world.closing(release.set)
+
+    def respond(turn):
+        if turn["turn"] == 1:
+            return {"continue": True, "state": {"kept": True}}
+        if turn["turn"] == 2:
+            release.wait(30)
+        return {"result": {key: turn[key] for key in ("turn", "reason", "messages", "state")}}
+
+    server, client, double = start_with_http_agent(world, respond)
+    session = client.trigger("worker")
+    wait_until(lambda: len(double.turns) == 2, "the second turn")
+    client.post(f"/agent/session/{session}/message", {"message": "not too late"}).expect(202)
+    release.set()
+    equal(client.completed(session)["result"],
+          {"turn": 3, "reason": "message", "messages": ["not too late"], "state": {"kept": True}}, "the result")
+    equal([turn["messages"] for turn in double.turns], [[], [], ["not too late"]], "the messages of each turn")
+    equal(len(client.events(session, "result_deferred")), 1, "result_deferred events")
 
 
 @case("an event stream resumed with Last-Event-ID sees every event once")

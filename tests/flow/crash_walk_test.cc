@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+
+#include "tests/support/failing_database.h"
+#include "tests/support/world.h"
+
+using namespace holdpoint;
+using namespace holdpoint::test;
+
+namespace {
+
+// A person and an upstream system that try again whatever was not acknowledged.
+struct Client {
+  World& world;
+  std::optional<SessionId> session;
+  bool answered = false;
+
+  void act() {
+    if (!session) session = world.trigger("poet", R"({"topic":"love"})", "walk");
+    world.run_until_idle();
+    if (answered) return;
+    const auto questions = world.questions(*session);
+    if (questions.empty()) return;
+    const auto outcome = world.process().answers.answer(
+        *session, {{{questions[0].id.text(), {"haiku"}}}, "ana", "test"}, world.now());
+    REQUIRE_FALSE(std::holds_alternative<AnswerConflict>(outcome));
+    REQUIRE_FALSE(std::holds_alternative<UnknownSession>(outcome));
+    answered = true;
+    world.run_until_idle();
+  }
+};
+
+void check_story(World& world, const SessionId& id) {
+  const auto sessions = world.process().views.sessions({});
+  REQUIRE(sessions.size() == 1);
+  const Session session = world.session(id);
+  REQUIRE(session.status == SessionStatus::completed);
+  REQUIRE(Json::parse(session.result.value())["told"]["answers"]["What style?"] == "haiku");
+  const auto questions = world.questions(id);
+  REQUIRE(questions.size() == 1);
+  REQUIRE(questions[0].status == QuestionStatus::answered);
+  for (const char* once : {"session_started", "question_asked", "question_answered",
+                           "session_resumed", "session_completed"}) {
+    CAPTURE(once);
+    REQUIRE(world.count_events(id, once) == 1);
+  }
+  std::map<std::string, int> owed;
+  for (const auto& delivery : world.deliveries(id)) {
+    ++owed[delivery.event];
+    REQUIRE(delivery.status == DeliveryStatus::delivered);
+  }
+  REQUIRE(owed == std::map<std::string, int>{
+                      {"question_pending", 1}, {"question_settled", 1}, {"session_completed", 1}});
+}
+
+}  // namespace
+
+TEST_CASE("the store dies at every point of a session's life: one result, nothing lost, nothing doubled") {
+  std::int64_t points = 0;
+  for (std::int64_t point = 1;; ++point) {
+    CAPTURE(point);
+    World world(1000);
+    Client client{world, {}, false};
+    bool crashed = false;
+    try {
+      world.restart_failing_at(point);
+      client.act();
+    } catch (const Crash&) {
+      crashed = true;
+    }
+    crashed = crashed || static_cast<FailingDatabase&>(world.db()).crashed();
+    if (!crashed) {
+      points = point;
+      break;
+    }
+    world.restart();
+    // A lease or a claimed delivery that the dead process held may have to run out first.
+    for (int i = 0; i < 4; ++i) {
+      client.act();
+      world.clock.advance(61s);
+    }
+    REQUIRE(client.session);
+    check_story(world, *client.session);
+  }
+  MESSAGE("points walked: " << points);
+  CHECK(points > 60);
+}
+
+TEST_CASE("the store dies at every point of a timeout and of a cancel, too") {
+  for (const bool cancel : {false, true}) {
+    std::int64_t points = 0;
+    for (std::int64_t point = 1;; ++point) {
+      CAPTURE(cancel);
+      CAPTURE(point);
+      World world(1000);
+      const auto id = world.trigger("poet", "{}", "walk");
+      world.run_until_idle();
+      world.clock.advance(cancel ? 1s : 3600s);
+      const auto act = [&] {
+        if (cancel) (void)world.process().control.cancel(id, "enough", world.now());
+        world.run_until_idle();
+      };
+      bool crashed = false;
+      try {
+        world.restart_failing_at(point);
+        act();
+      } catch (const Crash&) {
+        crashed = true;
+      }
+      crashed = crashed || static_cast<FailingDatabase&>(world.db()).crashed();
+      if (!crashed) {
+        points = point;
+        break;
+      }
+      world.restart();
+      for (int i = 0; i < 3; ++i) {
+        act();
+        world.clock.advance(61s);
+      }
+      REQUIRE(world.session(id).status ==
+              (cancel ? SessionStatus::cancelled : SessionStatus::failed));
+      REQUIRE(world.questions(id)[0].status ==
+              (cancel ? QuestionStatus::cancelled : QuestionStatus::timed_out));
+      REQUIRE(world.count_events(id, cancel ? "session_cancelled" : "session_failed") == 1);
+      std::map<std::string, int> owed;
+      for (const auto& delivery : world.deliveries(id)) ++owed[delivery.event];
+      REQUIRE(owed["question_pending"] == 1);
+      REQUIRE(owed["question_settled"] == 1);
+      REQUIRE(owed[cancel ? "session_cancelled" : "session_failed"] == 1);
+    }
+    CHECK(points > 20);
+  }
+}

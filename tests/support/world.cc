@@ -1,0 +1,155 @@
+#include "tests/support/world.h"
+
+#include "tests/support/failing_database.h"
+
+namespace holdpoint::test {
+namespace {
+
+std::map<std::string, AgentDefinition> test_agents() {
+  std::map<std::string, AgentDefinition> agents;
+  AgentDefinition poet;
+  poet.name = "poet";
+  poet.runner = RunnerKind::command;
+  poet.async_questions = true;
+  poet.question_callback = "http://receiver.example/hook";
+  poet.callback_events = {"question_settled", "session_completed", "session_failed",
+                          "session_cancelled"};
+  AgentDefinition loner = poet;
+  loner.name = "loner";
+  loner.async_questions = false;
+  loner.question_callback = std::nullopt;
+  AgentDefinition pager = poet;
+  pager.name = "pager";
+  pager.runner = RunnerKind::external;
+  for (const auto& agent : {poet, loner, pager}) agents.emplace(agent.name, agent);
+  return agents;
+}
+
+Turns::Options turn_options(std::int64_t max_attempts) {
+  Turns::Options options;
+  options.node = "test-node";
+  options.max_attempts = max_attempts;
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, Time now) {
+  SqliteOptions options;
+  options.path = file.string();
+  options.on_sync_failure = [](const std::string&) { std::abort(); };
+  return open_sqlite(std::move(options), now);
+}
+
+Process::Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& http,
+                 FakeRunner& runner, ManualClock& clock, const Notices::Options& notices_options,
+                 std::int64_t max_attempts)
+    : db(std::move(database)),
+      notices(agents, notices_options),
+      settling(notices, agents),
+      turn_end(*db, journal, notices, metrics, {{}, {}, max_attempts}),
+      turns(*db, journal, turn_end, metrics, agents,
+            {{RunnerKind::command, &runner}, {RunnerKind::http, &runner}}, clock,
+            turn_options(max_attempts)),
+      url(http, [this](const std::string& agent) { return notices.secrets_for(agent); }),
+      courier(*db, journal, metrics, {{"url", &url}}, clock, {}),
+      expiry(*db, journal, settling, clock),
+      views(*db, journal),
+      intake(*db, journal, notices, agents, {{}, {}}),
+      answers(*db, journal, settling, {}),
+      control(*db, journal, notices, settling, agents, {},
+              [this](const SessionId& id) { turns.abandon(id); }) {}
+
+World::World(std::int64_t max_attempts) : agents(test_agents()), max_attempts_(max_attempts) {
+  notices_options.public_url = "https://hold.example";
+  runner.reply = [](const AgentDefinition&, const TurnRequest& request, const TurnContext&) {
+    return ask_then_tell(request);
+  };
+  restart();
+}
+
+void World::start(std::unique_ptr<Database> db) {
+  process_ = std::make_unique<Process>(std::move(db), agents, http, runner, clock, notices_options,
+                                       max_attempts_);
+  process_->turns.reclaim(clock.now());
+  process_->courier.reclaim(clock.now());
+}
+
+void World::restart() {
+  process_.reset();
+  start(open_test_database(dir.path() / "world.db", clock.now()));
+}
+
+void World::restart_failing_at(std::int64_t point) {
+  process_.reset();
+  start(std::make_unique<FailingDatabase>(
+      open_test_database(dir.path() / "world.db", clock.now()), point));
+}
+
+int World::run_until_idle() {
+  int turns = 0;
+  bool busy = true;
+  while (busy) {
+    busy = false;
+    process_->expiry.run_once(clock.now());
+    for (const auto& turn : process_->turns.claim(clock.now(), 100)) {
+      busy = true;
+      ++turns;
+      process_->turns.run(turn);
+    }
+    for (const auto& delivery : process_->courier.claim(clock.now())) {
+      busy = true;
+      process_->courier.attempt(delivery);
+    }
+  }
+  return turns;
+}
+
+SessionId World::trigger(const std::string& agent, const std::string& payload,
+                         std::optional<std::string> key) {
+  return process_->intake.admit({agent, payload, std::move(key), std::nullopt}, clock.now())
+      .value()
+      .session;
+}
+
+AnswerOutcome World::answer(const SessionId& session, const std::string& value,
+                            const std::string& by) {
+  return process_->answers.answer(session, {{{"", {value}}}, by, "test"}, clock.now());
+}
+
+Session World::session(const SessionId& id) {
+  return db().read([&](Transaction& tx) { return session_store::find(tx, id).value(); });
+}
+
+std::vector<Question> World::questions(const SessionId& id) {
+  question_store::Filter filter;
+  filter.session = id;
+  auto newest_first = process_->views.questions(filter);
+  return {newest_first.rbegin(), newest_first.rend()};
+}
+
+std::vector<Delivery> World::deliveries(const SessionId& id) {
+  delivery_store::Filter filter;
+  filter.session = id;
+  auto newest_first = process_->views.deliveries(filter);
+  return {newest_first.rbegin(), newest_first.rend()};
+}
+
+std::vector<std::string> World::event_types(const SessionId& id) {
+  std::vector<std::string> types;
+  const auto events = process_->views.events(id, 0, 500);
+  for (const auto& event : events.value()) types.push_back(event.type);
+  return types;
+}
+
+std::int64_t World::count_events(const SessionId& id, const std::string& type) {
+  const auto types = event_types(id);
+  return std::count(types.begin(), types.end(), type);
+}
+
+std::string ask_then_tell(const TurnRequest& request) {
+  if (request.reason == TurnReason::start) return kAskStyle;
+  return R"({"result":{"told":)" + request.resume.value_or("null") + "}}";
+}
+
+}  // namespace holdpoint::test
