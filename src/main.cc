@@ -20,7 +20,14 @@ int run(int argc, char** argv) {
       "goes on "
       "when the answer comes."};
   app.name("holdpoint");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "holdpoint " HOLDPOINT_VERSION);
+  app.footer(
+      "Examples:\n"
+      "  holdpoint serve --settings settings.toml\n"
+      "  holdpoint trigger write-poem '{\"topic\":\"love\"}' --wait 10\n"
+      "  holdpoint answer SESSION haiku --by ana\n"
+      "Exit codes: 0 done, 1 it did not work, 2 what was typed or configured is wrong.");
 
   std::optional<std::filesystem::path> settings;
   const auto add_settings = [&](CLI::App* command) {
@@ -50,6 +57,10 @@ int run(int argc, char** argv) {
   if (*version_command) {
     std::printf(version_json ? "{\"version\":\"%s\"}\n" : "holdpoint %s\n", HOLDPOINT_VERSION);
     return 0;
+  }
+  if (app.get_subcommands().empty()) {
+    std::fprintf(stderr, "%s", app.help().c_str());
+    return 2;
   }
   return commands.run();
 }

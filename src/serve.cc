@@ -27,10 +27,14 @@ namespace {
 using namespace std::chrono_literals;
 
 Settings read_settings(const std::optional<std::filesystem::path>& file) {
-  return load_settings(file, [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value ? std::optional<std::string>(value) : std::nullopt;
-  });
+  Environment environment;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return load_settings(file, environment);
 }
 
 Limits limits_from(const Settings& s) {

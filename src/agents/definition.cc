@@ -205,7 +205,8 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
 std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    throw DefinitionError("[agents] dir: there is no folder " + folder.string());
+    throw DefinitionError("[agents] dir: there is no folder " + folder.string() +
+                          " (create it, or name another in the settings)");
   }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -15,7 +15,7 @@ Client::Client(std::string server)
     : server_(without_slash(std::move(server))),
       http_(make_http_client(AddressGuard({"0.0.0.0/0", "::/0"}))) {}
 
-Json Client::get(const std::string& path, Duration longest) {
+Reply Client::get(const std::string& path, Duration longest) {
   HttpRequest request;
   request.method = "GET";
   request.url = server_ + path;
@@ -23,7 +23,7 @@ Json Client::get(const std::string& path, Duration longest) {
   return call(std::move(request));
 }
 
-Json Client::post(const std::string& path, const std::string& body) {
+Reply Client::post(const std::string& path, const std::string& body) {
   HttpRequest request;
   request.url = server_ + path;
   request.body = body;
@@ -31,25 +31,28 @@ Json Client::post(const std::string& path, const std::string& body) {
   return call(std::move(request));
 }
 
-Json Client::call(HttpRequest request) {
+Reply Client::call(HttpRequest request) {
   request.max_response_bytes = std::size_t{256} << 20;
-  const HttpResponse response = http_->send(request);
+  if (!host_of(request.url)) {
+    throw CallFailed("--server must be a URL like http://127.0.0.1:8080, not " + server_);
+  }
+  HttpResponse response = http_->send(request);
   if (response.status == 0 || !response.error.empty()) {
     throw CallFailed("cannot reach " + server_ + ": " + response.error +
-                         " (is `holdpoint serve` running? --server or HOLDPOINT_SERVER says where)",
-                     {});
+                     " (is `holdpoint serve` running? --server or HOLDPOINT_SERVER says where)");
   }
   Json body = Json::parse(response.body, nullptr, false);
-  if (body.is_discarded()) {
+  if (!body.is_object()) {
     throw CallFailed(request.url + " answered HTTP " + std::to_string(response.status) +
-                         " without JSON; is this a Holdpoint server?",
-                     {});
+                     " without JSON; is this a Holdpoint server?");
   }
   if (response.status < 200 || response.status > 299) {
     const Json error = body.value("error", Json::object());
-    throw CallFailed(error.value("message", "HTTP " + std::to_string(response.status)), body);
+    std::string message = error.value("message", "HTTP " + std::to_string(response.status));
+    if (error.value("code", "") == "unknown_path") message += ": " + request.url;
+    throw CallFailed(message, response.body, std::move(body));
   }
-  return body;
+  return {std::move(response.body), std::move(body)};
 }
 
 std::string escape(const std::string& text) {

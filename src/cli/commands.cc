@@ -2,9 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <iterator>
 
 #include "cli/client.h"
 #include "cli/print.h"
@@ -26,22 +27,26 @@ struct Commands::Parsed {
   CLI::App* session_command = nullptr;
   CLI::App* deliveries_command = nullptr;
 
-  void show(const Json& body, void (*print)(const Json&), const char* member) const {
+  void show(const Reply& reply, void (*print)(const Json&), const char* member) const {
     if (json) {
-      std::printf("%s\n", body.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+      std::printf("%s\n", reply.text.c_str());
     } else {
-      print(member ? body.at(member) : body);
+      print(member ? reply.body.at(member) : reply.body);
     }
   }
 
-  Json follow_session(Client& client, const std::string& id, bool finished) const {
+  // Until the session asks or ends (`settled`), or ends (`finished`), as long as --wait says.
+  Reply follow_session(Client& client, const std::string& id, const char* until) const {
     const std::string path = "/agent/session/" + escape(id);
-    Json seen = client.get(path);
-    for (auto left = wait; left > 0 && seen["status"] == "running"; left -= 55) {
+    Reply seen = client.get(path);
+    const auto over = [&] {
+      const std::string now = seen.body["status"].get<std::string>();
+      return now != "running" && (now != "pending_input" || until == std::string("settled"));
+    };
+    for (auto left = wait; left > 0 && !over(); left -= 55) {
       const auto step = std::min<std::int64_t>(left, 55);
-      seen =
-          client.get(path + "?wait=" + std::to_string(step) + (finished ? "&until=finished" : ""),
-                     std::chrono::seconds{step});
+      seen = client.get(path + "?wait=" + std::to_string(step) + "&until=" + until,
+                        std::chrono::seconds{step});
     }
     return seen;
   }
@@ -55,31 +60,36 @@ struct Commands::Parsed {
 
 namespace {
 
-std::string read_payload(const std::string& text) {
-  std::ostringstream content;
-  if (text == "-") {
-    content << std::cin.rdbuf();
-  } else if (text.starts_with("@")) {
-    std::ifstream in(text.substr(1));
-    content << in.rdbuf();
-    if (!in) throw std::runtime_error("cannot read " + text.substr(1));
-  } else {
-    return text;
+// `@file`, `-` or the text itself; what is not JSON is refused here, where we can say what to type.
+std::string read_json(const char* what, const std::string& text) {
+  std::string content = text;
+  if (text == "-" || text.starts_with("@")) {
+    std::ifstream file;
+    if (text != "-") file.open(text.substr(1));
+    std::istream& in = text == "-" ? std::cin : file;
+    content.assign(std::istreambuf_iterator<char>(in), {});
+    if (in.bad() || content.empty()) {
+      throw CallFailed(std::string(what) + ": nothing could be read from " +
+                       (text == "-" ? "standard input" : text.substr(1)));
+    }
   }
-  return content.str();
+  if (!Json::accept(content)) {
+    throw CallFailed(std::string(what) + " must be JSON; a plain text is '\"text\"'");
+  }
+  return content;
 }
 
 }  // namespace
 
 int Commands::Parsed::trigger(Client& client) const {
-  const Json started = client.post("/agent/webhook/" + escape(agent), read_payload(payload));
-  const std::string id = started.at("session_id").get<std::string>();
+  if (agent.find('/') != std::string::npos) throw CallFailed("agents have no / in their names");
+  const Reply started =
+      client.post("/agent/webhook/" + escape(agent), read_json("the payload", payload));
+  const std::string id = started.body.at("session_id").get<std::string>();
   if (wait > 0) {
-    show(follow_session(client, id, false), print_session, nullptr);
-  } else if (json) {
-    std::printf("%s\n", started.dump(2).c_str());
+    show(follow_session(client, id, "settled"), print_session, nullptr);
   } else {
-    std::printf("%s\n", id.c_str());
+    std::printf("%s\n", json ? started.text.c_str() : id.c_str());
   }
   return 0;
 }
@@ -107,14 +117,16 @@ int Commands::Parsed::answer(Client& client) const {
     out.end_array();
   }
   out.end_object();
-  const Json body = client.post("/agent/answer/" + escape(session), out.take());
+  const Reply reply = client.post("/agent/answer/" + escape(session), out.take());
+  const Json& result = reply.body["status"];
   if (json) {
-    std::printf("%s\n", body.dump(2).c_str());
-  } else if (body["status"] == "pending_input") {
-    std::printf("answered; %s more to answer in this session\n", body["remaining"].dump().c_str());
+    std::printf("%s\n", reply.text.c_str());
+  } else if (result == "pending_input") {
+    std::printf("answered; %s more to answer in this session\n",
+                reply.body["remaining"].dump().c_str());
   } else {
-    std::puts(body["status"] == "resumed" ? "answered; the session goes on"
-                                          : "this answer was given before, and counts");
+    std::puts(result == "resumed" ? "answered; the session goes on"
+                                  : "this answer was given before, and counts");
   }
   return 0;
 }
@@ -129,20 +141,21 @@ int Commands::Parsed::show_session(Client& client) const {
     client.post(path + "/cancel", out.take());
   }
   if (retry) client.post(path + "/retry", "{}");
-  if (!message.empty())
-    client.post(path + "/message", "{\"message\":" + read_payload(message) + "}");
+  if (!message.empty()) {
+    client.post(path + "/message", "{\"message\":" + read_json("--message", message) + "}");
+  }
   if (events) {
     show(client.get(path + "/events?limit=500"), print_events, "events");
   } else {
-    show(follow_session(client, session, true), print_session, nullptr);
+    show(follow_session(client, session, "finished"), print_session, nullptr);
   }
   return 0;
 }
 
 int Commands::Parsed::list_deliveries(Client& client) const {
   if (!delivery.empty()) {
-    const Json body = client.post("/agent/deliveries/" + escape(delivery) + "/redeliver", "{}");
-    std::printf("%s\n", json ? body.dump(2).c_str() : "it will be delivered again");
+    const Reply reply = client.post("/agent/deliveries/" + escape(delivery) + "/redeliver", "{}");
+    std::printf("%s\n", json ? reply.text.c_str() : "it will be delivered again");
     return 0;
   }
   std::string path = "/agent/deliveries?limit=" + std::to_string(limit);
@@ -154,10 +167,14 @@ int Commands::Parsed::list_deliveries(Client& client) const {
 
 Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   Parsed& p = *parsed_;
+  // Read by hand: CLI11 would let the variable win over what is typed, since the option is there
+  // five times.
+  if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server) p.server = server;
   const auto add = [&](const char* name, const char* what) {
     auto* command = app.add_subcommand(name, what);
-    command->add_option("--server", p.server, "Where the server is")
-        ->envname("HOLDPOINT_SERVER")
+    command
+        ->add_option("--server", p.server,
+                     "Where the server is; without it what HOLDPOINT_SERVER says")
         ->capture_default_str();
     command->add_flag("--json", p.json, "Print what the server says, as JSON");
     return command;
@@ -194,10 +211,13 @@ Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   p.session_command->add_option("--wait", p.wait, "Wait up to this many seconds for its end")
       ->check(CLI::Range(0, 86400));
   p.session_command->add_flag("--events", p.events, "Its history instead");
-  p.session_command->add_flag("--cancel", p.cancel, "Cancel it");
-  p.session_command->add_option("--reason", p.reason, "Why it is cancelled");
-  p.session_command->add_flag("--retry", p.retry, "Run it again after it failed");
-  p.session_command->add_option("--message", p.message, "Queue a message: JSON, @file or -");
+  auto* cancel = p.session_command->add_flag("--cancel", p.cancel, "Cancel it");
+  p.session_command->add_option("--reason", p.reason, "Why it is cancelled")->needs(cancel);
+  auto* retry = p.session_command->add_flag("--retry", p.retry, "Run it again after it failed");
+  auto* message =
+      p.session_command->add_option("--message", p.message, "Queue a message: JSON, @file or -");
+  cancel->excludes(retry)->excludes(message);
+  retry->excludes(message);
 
   p.deliveries_command = add("deliveries", "List what was or will be sent to callbacks");
   p.deliveries_command->add_option("--status", p.status,
@@ -224,9 +244,8 @@ int Commands::run() {
     }
   } catch (const CallFailed& e) {
     std::fprintf(stderr, "holdpoint: %s\n", e.what());
-    if (!e.body.is_null() && e.body.contains("answered_by")) {
-      std::fprintf(stderr, "holdpoint: what counts: %s\n", e.body.dump().c_str());
-    }
+    if (p.json && !e.text.empty()) std::printf("%s\n", e.text.c_str());
+    if (e.body.is_object() && e.body.contains("answered_by")) print_conflict(e.body);
   }
   return 1;
 }

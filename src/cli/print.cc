@@ -6,22 +6,35 @@
 namespace holdpoint::cli {
 namespace {
 
-// As people read it: texts plain, lists joined, anything else as JSON. Control characters never
-// reach the terminal.
+// Without what steers a terminal or turns its text around: C0, DEL, C1 and the bidi controls.
+std::string printable(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto at = [&](std::size_t k) {
+      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
+    };
+    if (c < 0x20 || c == 0x7f) {
+      out += ' ';
+    } else if (c == 0xc2 && at(1) >= 0x80 && at(1) <= 0x9f) {
+      i += 1;
+    } else if (c == 0xe2 && ((at(1) == 0x80 && at(2) >= 0xaa && at(2) <= 0xae) ||
+                             (at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9))) {
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// As people read it: texts plain, lists joined, anything else as JSON.
 std::string plain(const Json& value) {
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_null()) return "-";
+  if (!value.is_array()) return printable(value.dump());
   std::string text;
-  if (value.is_string()) {
-    text = value.get<std::string>();
-  } else if (value.is_array()) {
-    for (const auto& item : value) text += (text.empty() ? "" : ", ") + plain(item);
-  } else if (value.is_null()) {
-    text = "-";
-  } else {
-    text = value.dump();
-  }
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
+  for (const auto& item : value) text += (text.empty() ? "" : ", ") + plain(item);
   return text;
 }
 
@@ -35,12 +48,11 @@ void print_questions(const Json& questions) {
   if (questions.empty()) std::puts("no questions");
   for (const auto& q : questions) {
     std::printf("%s\n", plain(q["question"]).c_str());
-    int number = 0;
     for (const auto& choice : q["choices"]) {
       std::string text = plain(choice["label"]);
       if (choice["recommended"].get<bool>()) text += " (recommended)";
       if (!choice["description"].is_null()) text += " — " + plain(choice["description"]);
-      std::printf("  %d. %s\n", ++number, text.c_str());
+      std::printf("  - %s\n", text.c_str());
     }
     if (q["options"].empty()) std::puts("  any text answers it");
     if (q["multi_select"].get<bool>()) std::puts("  several may be chosen");
@@ -51,7 +63,22 @@ void print_questions(const Json& questions) {
     if (q["status"] == "pending") line("expires", q["expires_at"]);
     line("question", q["id"]);
     line("session", q["session_id"]);
+    if (q["status"] == "pending") {
+      std::printf("  answer it:   holdpoint answer %s \"…\" --question %s\n",
+                  plain(q["session_id"]).c_str(), plain(q["id"]).c_str());
+    }
   }
+}
+
+void print_conflict(const Json& conflict) {
+  std::fprintf(stderr, "holdpoint: what counts: %s", plain(conflict["answer"]).c_str());
+  if (!conflict["answered_by"].is_null()) {
+    std::fprintf(stderr, ", by %s", plain(conflict["answered_by"]).c_str());
+  }
+  if (!conflict["answered_at"].is_null()) {
+    std::fprintf(stderr, ", at %s", plain(conflict["answered_at"]).c_str());
+  }
+  std::fprintf(stderr, "\n");
 }
 
 void print_session(const Json& s) {

@@ -9,5 +9,7 @@ void print_questions(const Json& questions);
 void print_session(const Json& session);
 void print_events(const Json& events);
 void print_deliveries(const Json& deliveries);
+// What counts instead of the answer that came too late; on standard error.
+void print_conflict(const Json& conflict);
 
 }  // namespace holdpoint::cli

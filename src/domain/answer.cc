@@ -80,8 +80,8 @@ std::vector<Named> find_named(const std::vector<Question>& questions, const Answ
   for (const auto& [key, values] : answer.values) {
     const std::string entry = "answers." + shorten(key, 60);
     const std::string field = answer.by_text ? entry : "answer";
-    const Question* question = key.empty() ? &only_question(questions)
-                                           : find_question(questions, key, answer.by_text);
+    const Question* question =
+        key.empty() ? &only_question(questions) : find_question(questions, key, answer.by_text);
     if (!question) {
       throw BadRequest(answer.by_text ? entry : "question_id", "no such question in this session");
     }

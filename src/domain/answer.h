@@ -27,8 +27,8 @@ Choice choose(const QuestionSpec& spec, const std::vector<std::string>& values,
               const std::string& field, const Limits& limits);
 
 // Which of a session's `questions` each value of `answer` is for. Throws BadRequest for a question
-// that is not there or is ambiguous. Settled ones are found too, so that a repeat can be told from a
-// conflict.
+// that is not there or is ambiguous. Settled ones are found too, so that a repeat can be told from
+// a conflict.
 struct Named {
   const Question* question;
   const std::vector<std::string>* values;

@@ -17,4 +17,9 @@ class BadRequest : public std::runtime_error {
   std::string field_;
 };
 
+// It cannot be read at all: not JSON, or not of the form that could be told what is wrong with it.
+class Unreadable : public BadRequest {
+  using BadRequest::BadRequest;
+};
+
 }  // namespace holdpoint

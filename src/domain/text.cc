@@ -12,6 +12,13 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
 std::string shorten(std::string_view text, std::size_t most) {
   if (count_chars(text) <= most) return std::string(text);
   std::size_t chars = 0, end = 0;

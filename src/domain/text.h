@@ -12,6 +12,9 @@ std::size_t count_chars(std::string_view text);
 // True if there is nothing but white space.
 bool is_blank(std::string_view text);
 
+// With A to Z as a to z.
+std::string lower_case(std::string text);
+
 // At most `most` characters, with `…` in place of what was cut.
 std::string shorten(std::string_view text, std::size_t most);
 

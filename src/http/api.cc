@@ -32,12 +32,6 @@ std::string read_cursor(const Query& query) {
 
 std::int64_t read_limit(const Query& query) { return query.number("limit", 50, 1, 500); }
 
-void write_next_cursor(JsonWriter& out, std::size_t count, std::int64_t limit,
-                       const std::string& last_id) {
-  const bool full = static_cast<std::int64_t>(count) == limit;
-  out.member("next_cursor", full ? std::optional(last_id) : std::nullopt);
-}
-
 Duration read_wait(const Query& query) {
   return std::chrono::seconds{query.number("wait", 0, 0, 55)};
 }

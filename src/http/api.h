@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
 #include "domain/limits.h"
+#include "domain/text.h"
 #include "flow/answers.h"
 #include "flow/control.h"
 #include "flow/courier.h"
@@ -43,17 +46,31 @@ Routes all_routes(Api& api);
 
 // Shared by the routes.
 Response json_response(int status, std::string body);
-// The id in the path; one that no row can have is looked for in vain, not refused.
+// The id in the path, in lower case as ours are; one that no row can have is looked for in vain.
 template <class IdType>
 IdType path_id(const Request& request) {
-  return IdType(request.parameters.at("id"));
+  return IdType(lower_case(request.parameters.at("id")));
 }
 // `cursor`, `limit`: where a list goes on, and how long a page is.
 std::string read_cursor(const Query& query);
 std::int64_t read_limit(const Query& query);
-// `"next_cursor"`: the last id of a full page, else null.
-void write_next_cursor(JsonWriter& out, std::size_t count, std::int64_t limit,
-                       const std::string& last_id);
+// Lists are read one row past the limit. Writes `"next_cursor"`: what the
+// last row that is left goes by, if there was one more.
+template <class Rows, class Name>
+void write_next_cursor(JsonWriter& out, const Rows& rows, std::int64_t limit, Name name) {
+  const auto count = static_cast<std::size_t>(limit);
+  out.key("next_cursor");
+  if (rows.size() > count) {
+    out.value(name(rows[count - 1]));
+  } else {
+    out.value(nullptr);
+  }
+}
+// `rows` without the one past the limit.
+template <class Rows>
+auto page_of(const Rows& rows, std::int64_t limit) {
+  return std::span(rows).first(std::min(rows.size(), static_cast<std::size_t>(limit)));
+}
 Duration read_wait(const Query& query);
 // For calls that take no body, or an empty object.
 void refuse_members(const Request& request);

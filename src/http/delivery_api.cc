@@ -16,14 +16,14 @@ Response list(Api& api, const Request& request) {
   }
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
   filter.before = read_cursor(query);
-  filter.limit = read_limit(query);
+  const std::int64_t limit = read_limit(query);
+  filter.limit = limit + 1;
   const auto deliveries = api.views.deliveries(filter);
   JsonWriter out;
   out.begin_object().key("deliveries").begin_array();
-  for (const auto& delivery : deliveries) write_delivery(out, delivery);
+  for (const auto& delivery : page_of(deliveries, limit)) write_delivery(out, delivery);
   out.end_array();
-  write_next_cursor(out, deliveries.size(), filter.limit,
-                    deliveries.empty() ? "" : deliveries.back().id.text());
+  write_next_cursor(out, deliveries, limit, [](const Delivery& row) { return row.id; });
   out.end_object();
   return json_response(200, out.take());
 }

@@ -30,6 +30,8 @@ std::optional<std::int64_t> last_event_id(const Request& request) {
 
 // Server-sent events after `seq`, until the client goes or the server stops.
 Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
+  // A number that is not there yet comes from another database; its owner wants what comes now.
+  seq = std::min(seq, api.feed.last_seq());
   Response response;
   response.content_type = "text/event-stream";
   response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
@@ -61,7 +63,7 @@ Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
 Response follow_all(Api& api, const Request& request) {
   const Query query(request, {});
   const auto seq = last_event_id(request);
-  return stream(api, seq ? *seq : api.feed.last_seq(), std::nullopt);
+  return stream(api, seq.value_or(kMaxSeq), std::nullopt);
 }
 
 Response history(Api& api, const Request& request) {
@@ -69,17 +71,18 @@ Response history(Api& api, const Request& request) {
   const auto id = path_id<SessionId>(request);
   const std::int64_t after = query.number("after", 0, 0, kMaxSeq);
   const std::int64_t limit = read_limit(query);
-  const auto events = api.views.events(id, after, limit);
+  const auto events = api.views.events(id, after, limit + 1);
   if (!events) return unknown_session();
   if (request.header("Accept").find("text/event-stream") != std::string::npos) {
     return stream(api, last_event_id(request).value_or(after), id);
   }
   JsonWriter out;
   out.begin_object().key("events").begin_array();
-  for (const auto& event : *events) write_event(out, event);
+  for (const auto& event : page_of(*events, limit)) write_event(out, event);
   out.end_array();
-  write_next_cursor(out, events->size(), limit,
-                    events->empty() ? "" : std::to_string(events->back().seq));
+  write_next_cursor(out, *events, limit, [](const event_store::StoredEvent& event) {
+    return std::to_string(event.seq);
+  });
   out.end_object();
   return json_response(200, out.take());
 }

@@ -36,7 +36,7 @@ Response trigger(Api& api, const Request& request) {
   trigger.payload = is_blank(request.body) ? "{}" : std::string_view(request.body);
   check_json(trigger.payload, "body");
   if (trigger.payload[trigger.payload.find_first_not_of(" \t\r\n")] != '{') {
-    throw BadRequest("body", "must be a JSON object");
+    throw Unreadable("body", "must be a JSON object");
   }
   trigger.idempotency_key = idempotency_key(request);
   if (const auto parent = query.text("parent")) trigger.parent_id = SessionId(*parent);

@@ -16,14 +16,14 @@ Response list(Api& api, const Request& request) {
   filter.agent_name = query.text("agent");
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
   filter.before = read_cursor(query);
-  filter.limit = read_limit(query);
+  const std::int64_t limit = read_limit(query);
+  filter.limit = limit + 1;
   const auto questions = api.views.questions(filter);
   JsonWriter out;
   out.begin_object().key("questions").begin_array();
-  for (const auto& question : questions) write_question(out, question);
+  for (const auto& question : page_of(questions, limit)) write_question(out, question);
   out.end_array();
-  write_next_cursor(out, questions.size(), filter.limit,
-                    questions.empty() ? "" : questions.back().id.text());
+  write_next_cursor(out, questions, limit, [](const Question& row) { return row.id; });
   out.end_object();
   return json_response(200, out.take());
 }

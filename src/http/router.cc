@@ -27,11 +27,11 @@ Response error_response(int status, std::string_view code, std::string_view mess
 Response answer_request(const Route& route, const Request& request) {
   try {
     return route.handle(request);
+  } catch (const Unreadable& e) {
+    return error_response(400, "bad_json", e.field() + ": " + e.what(), e.field());
   } catch (const BadRequest& e) {
-    // What cannot be read at all is a 400, what can be read but breaks a rule a 422.
-    const int status = e.field() == "body" ? 400 : 422;
     const std::string message = e.field().empty() ? e.what() : e.field() + ": " + e.what();
-    return error_response(status, status == 400 ? "bad_json" : "invalid", message, e.field());
+    return error_response(422, "invalid", message, e.field());
   } catch (const StoreError& e) {
     log(Level::error, "request_failed", {{"route", route.pattern}, {"reason", e.what()}});
     Response response = error_response(

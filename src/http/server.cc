@@ -24,6 +24,8 @@ constexpr std::size_t kMaxHeadBytes = 32768;
 constexpr Duration kIdle = 30s;
 constexpr Duration kWriteTimeout = 10s;
 constexpr Duration kDrain = 1s;
+constexpr Duration kLinger = 2s;
+constexpr std::size_t kMaxLingerBytes = std::size_t{64} << 20;
 
 bool wait_for(int socket, short events, Duration longest) {
   pollfd fd{socket, events, 0};
@@ -49,7 +51,21 @@ class Connection final : public httplib::Stream {
     wrote_ = draining_ = false;
   }
   // Sends what is held back; false if the connection must be closed.
-  bool end_request() { return flush() && !refused_; }
+  bool end_request() { return flush() && !refused_ && guard_->head_complete(); }
+
+  // After a request that was not read to its end: what still comes is dropped for a while. Closing
+  // at once would reset the connection, and the client might never read our answer.
+  void linger() {
+    if (!refused_ && !draining_) return;
+    shutdown(socket_, SHUT_WR);
+    const auto deadline = Steady::now() + kLinger;
+    for (size_t dropped = 0; dropped < kMaxLingerBytes && Steady::now() < deadline;) {
+      if (!wait_for(socket_, POLLIN, std::chrono::ceil<Duration>(deadline - Steady::now()))) return;
+      const ssize_t got = recv(socket_, buffer_.data(), buffer_.size(), 0);
+      if (got <= 0) return;
+      dropped += static_cast<size_t>(got);
+    }
+  }
 
   ssize_t read(char* out, size_t size) override {
     if (refused_) return -1;
@@ -109,8 +125,8 @@ class Connection final : public httplib::Stream {
   }
 
  private:
-  // The answer is ready before all of the request is read: it goes out now, and what is left of the body gets a moment to
-  // arrive, so that the client reads the answer instead of an error.
+  // The answer is ready before all of the request is read: it goes out now, and what is left of the
+  // body gets a moment to arrive, so that the client reads the answer instead of an error.
   void begin_draining() {
     flush();
     draining_ = true;
@@ -118,7 +134,7 @@ class Connection final : public httplib::Stream {
   }
 
   bool fill() {
-    const Duration limit = draining_                ? kDrain
+    const Duration limit = draining_                 ? kDrain
                            : guard_->head_complete() ? options_.body_deadline
                                                      : options_.head_deadline;
     const auto left = std::chrono::ceil<Duration>(started_ + limit - Steady::now());
@@ -199,8 +215,7 @@ class Connections final : public httplib::TaskQueue {
 bool is_json(std::string_view type) {
   type = type.substr(0, type.find(';'));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  std::string lower(type);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_case(std::string(type));
   return lower == "application/json" ||
          (lower.starts_with("application/") && lower.ends_with("+json"));
 }
@@ -264,16 +279,25 @@ class HttpServer::Listener final : public httplib::Server {
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
-    set_expect_100_continue_handler([this](const httplib::Request& request, httplib::Response& response) {
-      if (!too_large(request)) return 100;
-      apply(standard_error(413), response);
-      return 413;
-    });
-    set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+    set_expect_100_continue_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          if (!too_large(request)) return 100;
+          apply(standard_error(413), response);
+          return 413;
+        });
+    set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return HandlerResponse::Unhandled;
-      if (options_.on_request) options_.on_request("none", response.status);
-      const int status = response.status;
-      apply(standard_error(status), response);
+      static const std::set<std::string> methods{"GET",   "HEAD",   "POST",   "PUT",
+                                                 "PATCH", "DELETE", "OPTIONS"};
+      const bool odd =
+          response.status == 400 && !request.method.empty() && !methods.count(request.method);
+      const int status = odd ? 501 : response.status;
+      if (options_.on_request) options_.on_request("none", status);
+      apply(odd ? error_response(501, "unknown_method",
+                                 "there is no method " + shorten(request.method, 20) +
+                                     "; names are in capitals, like GET")
+                : standard_error(status),
+            response);
       return HandlerResponse::Handled;
     });
   }
@@ -303,16 +327,20 @@ class HttpServer::Listener final : public httplib::Server {
     while (ok && await_request(connection)) {
       connection.begin_request();
       bool closed = false;
-      ok = process_request(connection, remote, remote_port, local, local_port, stopping_, closed,
-                           [](httplib::Request& request) {
-                             // Neither header means no body; the library would wait for one.
-                             if (!request.has_header("Content-Length") &&
-                                 !request.has_header("Transfer-Encoding")) {
-                               request.headers.emplace("Content-Length", "0");
-                             }
-                           });
+      ok = process_request(
+          connection, remote, remote_port, local, local_port, stopping_, closed,
+          [](httplib::Request& request) {
+            // Neither header means no body; the library would wait for one.
+            if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
+              request.headers.emplace("Content-Length", "0");
+            }
+            // Nothing here is served in parts, least of all what a POST did.
+            request.headers.erase("Range");
+            request.ranges.clear();
+          });
       ok = connection.end_request() && ok && !closed && !stopping_;
     }
+    connection.linger();
     httplib::detail::shutdown_socket(socket);
     httplib::detail::close_socket(socket);
     return ok;
@@ -349,7 +377,10 @@ class HttpServer::Listener final : public httplib::Server {
                           request.get_header_value_u64("Content-Length", 0) > 0;
     if (has_body && request.has_header("Content-Type") &&
         !is_json(request.get_header_value("Content-Type"))) {
-      return error_response(415, "unsupported_type", "send the body as application/json",
+      return error_response(415, "unsupported_type",
+                            "the body came as " +
+                                shorten(request.get_header_value("Content-Type"), 60) +
+                                "; send it with the header Content-Type: application/json",
                             "Content-Type");
     }
     return std::nullopt;
@@ -360,7 +391,10 @@ class HttpServer::Listener final : public httplib::Server {
       Request request;
       request.method = from.method;
       request.path = from.path;
-      for (const auto& [name, value] : from.path_params) request.parameters[name] = value;
+      for (const auto& [name, value] : from.path_params) {
+        if (value.empty()) return apply(standard_error(404), to);
+        request.parameters[name] = value;
+      }
       for (const auto& [name, value] : from.params) request.query.emplace(name, value);
       request.body =
           std::move(const_cast<httplib::Request&>(from).body);  // Nobody reads it after us.

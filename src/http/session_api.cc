@@ -33,14 +33,14 @@ Response list(Api& api, const Request& request) {
   }
   filter.agent_name = query.text("agent");
   filter.before = read_cursor(query);
-  filter.limit = read_limit(query);
+  const std::int64_t limit = read_limit(query);
+  filter.limit = limit + 1;
   const auto sessions = api.views.sessions(filter);
   JsonWriter out;
   out.begin_object().key("sessions").begin_array();
-  for (const auto& session : sessions) write_session(out, session);
+  for (const auto& session : page_of(sessions, limit)) write_session(out, session);
   out.end_array();
-  write_next_cursor(out, sessions.size(), filter.limit,
-                    sessions.empty() ? "" : sessions.back().id.text());
+  write_next_cursor(out, sessions, limit, [](const Session& row) { return row.id; });
   out.end_object();
   return json_response(200, out.take());
 }

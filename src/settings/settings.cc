@@ -19,6 +19,7 @@ class Reader {
   Reader(const std::optional<std::filesystem::path>& file, const Environment& environment)
       : environment_(environment), defaults_(toml::parse(embedded::settings_example_toml)) {
     folder_ = std::filesystem::current_path();
+    refuse_unknown_variables();
     if (!file) return;
     name_ = file->string();
     folder_ = std::filesystem::absolute(*file).parent_path();
@@ -107,9 +108,8 @@ class Reader {
 
  private:
   std::optional<std::string> from_environment(const char* section, const char* key) const {
-    std::string name = std::string("HOLDPOINT_") + section + "_" + key;
-    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return environment_(name);
+    const auto it = environment_.find(variable(section, key));
+    return it == environment_.end() ? std::nullopt : std::optional(it->second);
   }
 
   toml::node_view<const toml::node> find(const char* section, const char* key) const {
@@ -117,6 +117,29 @@ class Reader {
     if (const auto view = given[section][key]) return view;
     const toml::table& defaults = defaults_;
     return defaults[section][key];
+  }
+
+  static std::string variable(std::string_view section, std::string_view key) {
+    std::string name = "HOLDPOINT_" + std::string(section) + "_" + std::string(key);
+    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return name;
+  }
+
+  // A variable that begins like one of ours and is none is a typing error, not noise.
+  void refuse_unknown_variables() {
+    std::set<std::string> known;
+    std::vector<std::string> prefixes;
+    for (const auto& [section, content] : defaults_) {
+      prefixes.push_back(variable(section.str(), ""));
+      for (const auto& [key, value] : *content.as_table()) {
+        known.insert(variable(section.str(), key.str()));
+      }
+    }
+    for (const auto& [name, value] : environment_) {
+      const bool ours = std::any_of(prefixes.begin(), prefixes.end(),
+                                    [&](const auto& prefix) { return name.starts_with(prefix); });
+      if (ours && !known.count(name)) complain("the environment's " + name + " is no setting");
+    }
   }
 
   void refuse_unknown() {

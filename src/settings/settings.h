@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -58,8 +58,8 @@ struct Settings {
   } outgoing;
 };
 
-// The value of an environment variable; nothing if it is not set.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+// The environment's variables by name.
+using Environment = std::map<std::string, std::string>;
 
 // Throws SettingsError.
 Settings load_settings(const std::optional<std::filesystem::path>& file,

@@ -43,7 +43,8 @@ std::string question_settled_json(const Question& q) {
   } else {
     out.value(nullptr);
   }
-  write_answered(out, q);
+  write_selected(out, q);
+  write_answerer(out, q);
   out.end_object().end_object();
   return out.take();
 }

@@ -1,6 +1,7 @@
 #include "wire/json.h"
 
 #include <algorithm>
+#include <set>
 
 #include "domain/bad_request.h"
 #include "domain/text.h"
@@ -8,9 +9,14 @@
 namespace holdpoint {
 namespace {
 
+// Whether a name may stand in one object twice.
+enum class Names { any, once };
+
 // Looks at every token and keeps none but the way to it.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
+  explicit Checker(Names names) : names_(names) {}
+
   std::string reason;
   std::string path;  // Where the offence is; empty: it is the text as a whole.
 
@@ -24,15 +30,15 @@ class Checker final : public nlohmann::json_sax<Json> {
   bool start_object(std::size_t) override { return descend(false); }
   bool key(string_t& name) override {
     levels_.back().name.clear();
-    if (!no_nul(name)) return false;
+    if (name.find('\0') != std::string::npos) return refuse_nul();
     levels_.back().name = name;
-    return true;
+    if (names_ == Names::any || levels_.back().seen.insert(name).second) return true;
+    return refuse("is there twice");
   }
   bool end_object() override { return ascend(); }
   bool start_array(std::size_t) override { return descend(true); }
   bool end_array() override { return ascend(); }
-  bool parse_error(std::size_t, const std::string&,
-                   const nlohmann::detail::exception& e) override {
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     if (!reason.empty()) return false;
     std::string_view what = e.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 2: …" — people need the part
@@ -49,6 +55,7 @@ class Checker final : public nlohmann::json_sax<Json> {
     bool list = false;
     std::int64_t index = -1;
     std::string name;
+    std::set<std::string> seen;
   };
 
   static std::string printable(std::string_view text) {
@@ -57,8 +64,11 @@ class Checker final : public nlohmann::json_sax<Json> {
     return out;
   }
   bool no_nul(const std::string& text) {
-    if (text.find('\0') == std::string::npos) return true;
-    reason = "holds a NUL character (\\u0000) inside a string";
+    return text.find('\0') == std::string::npos || refuse_nul();
+  }
+  bool refuse_nul() { return refuse("holds a NUL character (\\u0000) inside a string"); }
+  bool refuse(const char* why) {
+    reason = why;
     for (const auto& level : levels_) {
       if (level.list) {
         path += "[" + std::to_string(level.index) + "]";
@@ -74,7 +84,7 @@ class Checker final : public nlohmann::json_sax<Json> {
   }
   bool descend(bool list) {
     value();
-    levels_.push_back({list, -1, {}});
+    levels_.push_back({list, -1, {}, {}});
     if (levels_.size() <= kMaxJsonDepth) return true;
     reason = "is nested deeper than " + std::to_string(kMaxJsonDepth) + " levels";
     return false;
@@ -84,6 +94,7 @@ class Checker final : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  const Names names_;
   std::vector<Level> levels_;
 };
 
@@ -118,18 +129,23 @@ std::size_t value_end(std::string_view text, std::size_t i) {
 
 }  // namespace
 
-void check_json(std::string_view text, const std::string& field) {
-  if (is_blank(text)) throw BadRequest(field, "is empty where JSON is expected");
-  Checker checker;
+namespace {
+
+void check(std::string_view text, const std::string& field, Names names) {
+  if (is_blank(text)) throw Unreadable(field, "is empty where JSON is expected");
+  Checker checker(names);
   if (Json::sax_parse(text.begin(), text.end(), &checker)) return;
-  const std::string at = checker.path.empty() ? field
-                         : field == "body"    ? checker.path
-                                              : member_path(field, checker.path);
-  throw BadRequest(at, checker.reason.empty() ? "is not valid JSON" : checker.reason);
+  if (checker.path.empty()) throw Unreadable(field, checker.reason);
+  throw BadRequest(field == "body" ? checker.path : member_path(field, checker.path),
+                   checker.reason);
 }
 
+}  // namespace
+
+void check_json(std::string_view text, const std::string& field) { check(text, field, Names::any); }
+
 Json parse_json(std::string_view text, const std::string& field) {
-  check_json(text, field);
+  check(text, field, Names::once);
   return Json::parse(text.begin(), text.end());
 }
 
@@ -158,7 +174,10 @@ std::string member_path(const std::string& at, std::string_view name) {
 
 void check_members(const Json& object, const std::string& at,
                    std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) throw BadRequest(at.empty() ? "body" : at, "must be a JSON object");
+  if (!object.is_object()) {
+    if (at.empty()) throw Unreadable("body", "must be a JSON object");
+    throw BadRequest(at, "must be a JSON object");
+  }
   for (const auto& [name, value] : object.items()) {
     if (!name.empty() && std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string names;

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxJsonDepth = 64;
 // for texts that are passed on unread.
 void check_json(std::string_view text, const std::string& field);
 
-// check_json, then the value.
+// check_json, then the value. No object may have a name twice: one of the two would be lost.
 Json parse_json(std::string_view text, const std::string& field);
 
 // The members of an object as they are written, in their order; `object` must have passed

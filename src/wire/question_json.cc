@@ -220,16 +220,19 @@ void write_choices(JsonWriter& out, const QuestionSpec& spec) {
   out.end_array();
 }
 
-void write_answered(JsonWriter& out, const Question& q) {
+void write_selected(JsonWriter& out, const Question& q) {
   const Choice choice = q.choice.value_or(Choice{});
   out.key("selected").begin_array();
   for (const auto& label : choice.selected) out.value(label);
   out.end_array().key("index").begin_array();
   for (const auto i : selected_index(q.spec, choice)) out.value(i);
-  out.end_array().member("text", choice.text);
+  out.end_array();
+}
+
+void write_answerer(JsonWriter& out, const Question& q) {
+  const bool answered = q.status == QuestionStatus::answered;
   out.member("answered_by", q.answered_by).member("answered_via", q.answered_via);
-  out.member("answered_at",
-             q.status == QuestionStatus::answered ? q.settled_at : std::optional<Time>());
+  out.member("answered_at", answered ? q.settled_at : std::optional<Time>());
 }
 
 namespace {
@@ -241,6 +244,12 @@ void write_maybe_choice(JsonWriter& out, const QuestionSpec& spec,
   } else {
     out.value(nullptr);
   }
+}
+
+void write_answer(JsonWriter& out, const Question& q) {
+  write_selected(out, q);
+  out.member("text", q.choice ? q.choice->text : kNone);
+  write_answerer(out, q);
 }
 
 // The ask's context with `asked_at` added, unless it has one of its own.
@@ -270,7 +279,7 @@ void write_question(JsonWriter& out, const Question& q) {
   out.member("on_timeout", to_text(q.on_timeout)).member("expires_at", q.deadline_at);
   out.member("created_at", q.created_at).member("settled_at", q.settled_at).key("answer");
   write_maybe_choice(out, q.spec, q.choice);
-  write_answered(out, q);
+  write_answer(out, q);
   out.end_object();
 }
 
@@ -296,7 +305,7 @@ std::string resume_json(const std::vector<Question>& settled) {
   for (const auto& q : settled) {
     out.begin_object().member("id", q.id).member("question", q.spec.question);
     out.member("outcome", to_text(q.status));
-    write_answered(out, q);
+    write_answer(out, q);
     out.end_object();
   }
   out.end_array().end_object();

@@ -35,9 +35,10 @@ void write_choice(JsonWriter& out, const QuestionSpec& spec, const Choice& choic
 void write_options(JsonWriter& out, const QuestionSpec& spec);
 void write_choices(JsonWriter& out, const QuestionSpec& spec);
 
-// How a question was answered, if it was: selected, index, text, answered_by, answered_via,
-// answered_at.
-void write_answered(JsonWriter& out, const Question& question);
+// How a question was answered, if it was: `"selected"`, `"index"`; and who did: `"answered_by"`,
+// `"answered_via"`, `"answered_at"`.
+void write_selected(JsonWriter& out, const Question& question);
+void write_answerer(JsonWriter& out, const Question& question);
 
 // What the agent gets back once all questions of its ask are settled (DESIGN 5).
 std::string resume_json(const std::vector<Question>& settled);

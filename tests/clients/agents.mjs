@@ -58,3 +58,15 @@ export const asksAnyway = {
   async_questions: true,
   turn: ({ reason, resume }) => (reason === 'start' ? { ask: { questions: [{ question: 'May I?' }] } } : { result: resume ?? null }),
 };
+
+// Asks with a deadline of a second; goes on without an answer, but not before the gate opens.
+export function givesUp(gate) {
+  return {
+    async_questions: true,
+    turn: async ({ reason }) => {
+      if (reason === 'start') return { ask: { questions: [{ question: 'Anyone?' }], timeout: 1, on_timeout: 'continue' } };
+      await gate.passed;
+      return { result: 'went on alone' };
+    },
+  };
+}

@@ -13,6 +13,7 @@ export class Contract {
   constructor(document) {
     this.document = document;
     this.seen = new Set();
+    this.seenCodes = new Set();
     for (const [name, schema] of Object.entries(document.components.schemas)) this.#ajv.addSchema(this.#local(schema), name);
     for (const [path, item] of Object.entries(document.paths)) {
       const pattern = new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`);
@@ -91,20 +92,34 @@ export class Contract {
     assert.ok(content[type], `${what}: the content type "${type}" is not documented`);
     if (type === 'application/json') this.assertFits(content[type].schema, response.json, what);
     this.seen.add(`${name} ${status} ${type}`);
+    if (response.json?.error) this.seenCodes.add(`${name} ${status} ${response.json.error.code}`);
     return response;
   }
 
-  // Everything documented, as check() would record it.
-  documented() {
+  // What `list` gives for the content of each documented response, with the operation and the status before it.
+  #each(list) {
     const all = [];
     const add = (name, responses) => {
       for (const [status, response] of Object.entries(responses)) {
-        for (const type of Object.keys(this.#follow(response).content)) all.push(`${name} ${status} ${type}`);
+        all.push(...list(this.#follow(response).content).map((entry) => `${name} ${status} ${entry}`));
       }
     };
     for (const { operationId, responses } of this.#operations) add(operationId, responses);
     add('elsewhere', this.document['x-elsewhere']);
     return all;
+  }
+
+  // Everything documented, as check() would record it.
+  documented() {
+    return this.#each((content) => Object.keys(content));
+  }
+
+  // The codes in the documented examples of errors.
+  exampleCodes() {
+    return this.#each((content) => {
+      const { example, examples = {} } = content['application/json'] ?? {};
+      return [example, ...Object.values(examples).map(({ value }) => value)].filter((value) => value?.error).map((value) => value.error.code);
+    });
   }
 
   assertNotice(event, callback) {

@@ -19,7 +19,11 @@ async function send(target, body) {
   statuses[response.status] = (statuses[response.status] ?? 0) + 1;
   assert.ok(response.status < 500, `${response.status}: ${response.text}`);
   contract.check(response);
-  if (response.status >= 400) assert.equal(response.json.ok, false);
+  const { ok, error } = response.json;
+  assert.equal(ok, response.status < 400);
+  // Who is to blame is always said where something is wrong with the body.
+  if (response.status === 400) assert.equal(error.field, 'body');
+  if (response.status === 422) assert.match(error.field, /./);
   return response;
 }
 
@@ -211,7 +215,7 @@ test('bytes that are not JSON are refused', options, async () => {
     }),
     fc.constantFrom(
       '\ufeff{', 'null', '"{}"', '0', '[{}]', '{"a":1,}', "{'a':1}", '{a:1}', '{"a":1e400}', '{"a":-1e400}', '{"a":01}', '{"a":+1}', '{"a":NaN}', '{"a":"\t"}', '{"a":"\\x"}',
-      '{"a":"\\ud800"}', '{"a":"\\udc00\\ud800"}', '{"a":"\\u0000"}', '{} {}', '{}x', '/**/{}',
+      '{"a":"\\ud800"}', '{"a":"\\udc00\\ud800"}', '{} {}', '{}x', '/**/{}',
     ).map((body) => Buffer.from(body)),
     fc.constantFrom(66, 1_000, 90_000).chain((depth) => fc.constantFrom('[', '{"a":').map((open) => Buffer.from((open.repeat(depth)).slice(0, maxBodyBytes - 10)))),
     fc.constantFrom(66, 1_000, 90_000).map((depth) => Buffer.from(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)),

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -199,8 +200,20 @@ allow_private = ["127.0.0.0/8"]
       const chunks = [];
       for await (const chunk of response) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString('utf8');
-      const isJson = /^application\/json\b/.test(response.headers['content-type'] ?? '');
+      const isJson = method !== 'HEAD' && /^application\/json\b/.test(response.headers['content-type'] ?? '');
       return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
+    };
+
+    // Lines as they go over the wire, from the request line to the body; gives all that comes back until the server hangs up.
+    world.raw = async (...lines) => {
+      const socket = net.connect({ host, port });
+      socket.write(lines.join('\r\n'));
+      const chunks = [];
+      const read = async () => {
+        for await (const chunk of socket) chunks.push(chunk);
+        return Buffer.concat(chunks).toString('utf8');
+      };
+      return within(10_000, `the end of the answer to ${lines[0]}; so far: ${chunks}`, read()).finally(() => socket.destroy());
     };
 
     // Server-sent events. `next()` gives the next event as {id, event, data}; comments are counted, not given.

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { asksAnyway, deployApproval, echo, failsOnce, listens, poemStyles, writePoem } from './agents.mjs';
+import { asksAnyway, deployApproval, echo, failsOnce, givesUp, listens, poemStyles, writePoem } from './agents.mjs';
 import { Contract } from './contract.mjs';
 import { contractFile, eventually, gate, maxBodyBytes, startReceiver, startWorld } from './harness.mjs';
 
@@ -20,13 +20,6 @@ let contract;
 const slow = gate();
 const late = gate();
 
-// Goes on without an answer, and takes its time.
-async function givesUp({ reason }) {
-  if (reason === 'start') return { ask: { questions: [{ question: 'Anyone?' }], timeout: 1, on_timeout: 'continue' } };
-  await late.passed;
-  return { result: 'went on alone' };
-}
-
 // One request, held against the contract; `status` is what the test expects.
 async function call(status, method, target, body, more = {}) {
   const response = await world.request(method, target, { body, ...more });
@@ -36,18 +29,19 @@ async function call(status, method, target, body, more = {}) {
 const get = (status, target) => call(status, 'GET', target);
 const post = (status, target, body, headers) => call(status, 'POST', target, body, { headers });
 
-async function refused(status, target, body, { code, field } = {}, more = {}) {
-  const { error } = await call(status, 'POST', target, body, more);
-  if (code) assert.equal(error.code, code);
-  if (field) assert.match(error.field ?? '', field);
-  return error;
+// The usual code of a status; those with several say which.
+const codes = { 400: 'bad_json', 405: 'method_not_allowed', 413: 'too_large', 415: 'unsupported_type', 422: 'invalid' };
+const fields = { 400: 'body', 413: 'body', 415: 'Content-Type' };
+
+// A refusal in all its particulars: the code, and the field to blame, or none.
+async function refused(status, target, body, { code = codes[status], field = fields[status], method = 'POST', ...more } = {}) {
+  const { error } = await call(status, method, target, body, more);
+  assert.deepEqual([error.code, error.field], [code, field], `${method} ${target} ${(JSON.stringify(body) ?? '').slice(0, 300)} → ${error.message}`);
 }
 
-// An answer to a question that ended without one: its session is finished, so 404 will do where 409 cannot say more.
+// An answer to a question of a finished session that ended without one.
 async function refusedLate(session, question, outcome) {
-  const response = contract.check(await world.request('POST', `/agent/answer/${session}`, { body: { question_id: question, answer: 'yes' } }));
-  if (response.status === 409) assert.deepEqual([response.json.error.code, response.json.outcome], ['question_settled', outcome]);
-  else assert.deepEqual([response.status, response.json.error.code], [404, 'session_finished']);
+  await refused(404, `/agent/answer/${session}`, { question_id: question, answer: 'yes' }, { code: 'session_finished' });
   assert.equal((await get(200, `/agent/questions/${question}`)).status, outcome);
 }
 
@@ -77,7 +71,7 @@ async function walk(key, target) {
   let cursor = '';
   for (let pages = 0; pages < 200; pages += 1) {
     const page = await get(200, `${target}${target.includes('?') ? '&' : '?'}limit=1${cursor}`);
-    assert.ok(page[key].length <= 1);
+    assert.equal(page[key].length, 1, 'a cursor led to an empty page');
     items.push(...page[key]);
     if (page.next_cursor === null) return items;
     cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
@@ -98,7 +92,7 @@ before(async () => {
       echo,
       slow: { turn: async () => { await slow.passed; return { result: 'woken' }; } },
       approvals: { runner: 'external', async_questions: true },
-      'gives-up': { async_questions: true, turn: givesUp },
+      'gives-up': givesUp(late),
     },
   });
   contract = new Contract((await world.request('GET', '/openapi.json')).json);
@@ -163,14 +157,35 @@ test('a poem goes from its trigger over a question to its result', options, asyn
   assert.deepEqual(await get(200, `/agent/questions/${question.id}`), question);
 
   const target = `/agent/answer/${id}`;
-  await refused(422, target, { answer: '' }, { field: /^answer$/ });
-  await refused(422, target, { answer: [] }, { field: /^answer$/ });
-  await refused(422, target, { answer: ['haiku', 'sonnet'] }, { field: /^answer$/ });
-  await refused(422, target, { answer: 7 }, { field: /^answer$/ });
-  await refused(422, target, { answr: 'haiku' }, { field: /answ/ });
-  await refused(422, target, { answer: 'haiku', answers: { [question.id]: 'haiku' } });
-  const stranger = contract.check(await world.request('POST', target, { body: { question_id: nobody, answer: 'haiku' } }));
-  assert.ok(stranger.status === 404 || (stranger.status === 422 && stranger.json.error.field === 'question_id'), stranger.text);
+  for (const [body, field] of [
+    [{ answer: '' }, 'answer'],
+    [{ answer: ' \n' }, 'answer'],
+    [{ answer: [] }, 'answer'],
+    [{ answer: [''] }, 'answer'],
+    [{ answer: ['haiku', 'sonnet'] }, 'answer'],
+    [{ answer: 7 }, 'answer'],
+    [{ answer: null }, 'answer'],
+    [{ answer: 'x'.repeat(10_001) }, 'answer'],
+    [{ answer: 'hai\u0000ku' }, 'answer'],
+    [{}, 'answer'],
+    [{ answr: 'haiku' }, 'answr'],
+    [{ answer: 'haiku', answers: { [question.id]: 'haiku' } }, 'answers'],
+    [{ answers: {} }, 'answers'],
+    [{ answers: { [question.id]: 7 } }, `answers.${question.id}`],
+    [{ answers: { [question.id]: 'haiku', [question.question]: 'haiku' } }, `answers.${question.question}`],
+    [{ answers: { 'What else?': 'haiku' } }, 'answers.What else?'],
+    [{ answers: { [nobody]: 'haiku' } }, `answers.${nobody}`],
+    [{ question_id: nobody, answer: 'haiku' }, 'question_id'],
+    [{ question_id: 'nonsense', answer: 'haiku' }, 'question_id'],
+    [{ question_id: question.question, answer: 'haiku' }, 'question_id'],
+    [{ question_id: '', answer: 'haiku' }, 'question_id'],
+    [{ answer: 'haiku', answered_by: '' }, 'answered_by'],
+    [{ answer: 'haiku', answered_by: 'x'.repeat(201) }, 'answered_by'],
+    ['{"answer":"haiku","answer":"sonnet"}', 'answer'],
+    [`{"answers":{"${question.id}":"haiku","${question.id}":"sonnet"}}`, `answers.${question.id}`],
+    [{ answer: 'haiku', body: 1 }, 'body'],
+  ]) await refused(422, target, body, { field });
+  await refused(400, target, '{"answer":"haiku","\\u0000":1}');
   await refused(404, `/agent/answer/${nobody}`, { answer: 'haiku' }, { code: 'unknown_session' });
   assert.deepEqual(await get(200, `/agent/questions/${question.id}`), question, 'a refused answer left a mark');
 
@@ -192,7 +207,8 @@ test('a poem goes from its trigger over a question to its result', options, asyn
   // Finished, and still the first answer is the one that counts.
   assert.equal((await post(200, target, answer)).status, 'already_answered');
   await post(409, target, { question_id: question.id, answer: 'sonnet' });
-  await refused(404, target, { question_id: nobody, answer: 'haiku' });
+  await refused(422, target, { question_id: question.id, answer: '' }, { field: 'answer' });
+  await refused(404, target, { question_id: nobody, answer: 'haiku' }, { code: 'session_finished' });
 });
 
 test("a person's own words count where they are allowed", options, async () => {
@@ -213,9 +229,10 @@ test('a batch resumes when its last question is settled', options, async () => {
   assert.deepEqual(remarks.options, []);
 
   const target = `/agent/answer/${id}`;
-  await refused(422, target, { answer: 'staging' });  // which of the three?
-  await refused(422, target, { question_id: environment.id, answer: 'the moon' }, { field: /^answer$/ });
-  await refused(422, target, { answers: { [environment.id]: 'staging', 'Which checks?': ['none'] } }, { field: /^answers\./ });
+  await refused(422, target, { answer: 'staging' }, { field: 'question_id' });  // Which of the three?
+  await refused(422, target, { question_id: environment.id, answer: 'the moon' }, { field: 'answer' });
+  await refused(422, target, { question_id: checks.id, answer: ['unit', 'unit'] }, { field: 'answer' });
+  await refused(422, target, { answers: { [environment.id]: 'staging', 'Which checks?': ['none'] } }, { field: 'answers.Which checks?' });
   assert.equal((await settled(id)).questions.length, 3, 'a refused batch was stored in part');
 
   assert.deepEqual(await post(200, target, { question_id: environment.id, answer: 'staging' }),
@@ -242,13 +259,11 @@ test('an agent that lives elsewhere asks and reads its answer', options, async (
   assert.deepEqual(question.choices[0], { label: 'Deploy', description: 'Goes live at once', emoji: '🚀', recommended: true });
   assert.equal(question.default, 'Hold back');
   assert.equal(Date.parse(question.expires_at) - Date.parse(question.created_at), 900_000);
-  const again = await post(202, '/agent/ask', ask, key);
-  assert.equal(again.session_id, asked.session_id);
-  assert.deepEqual(again.questions.map(({ id }) => id), [question.id]);
+  assert.deepEqual(await post(202, '/agent/ask', ask, key), { ...asked, duplicate: true });
 
   const held = get(200, `/agent/questions/${question.id}?wait=10`);
   const heldSession = finished(asked.session_id);
-  await refused(422, `/agent/answer/${asked.session_id}`, { answer: 'Perhaps' }, { field: /^answer$/ });
+  await refused(422, `/agent/answer/${asked.session_id}`, { answer: 'Perhaps' }, { field: 'answer' });
   await post(200, `/agent/answer/${asked.session_id}`, { answer: 'Deploy' });
   assert.equal((await held).answer, 'Deploy');
   const session = await heldSession;
@@ -259,8 +274,10 @@ test('an agent that lives elsewhere asks and reads its answer', options, async (
 
   const least = await post(202, '/agent/ask', { ...contract.example('ask', 'freeText'), agent: 'approvals' });
   assert.equal(least.questions[0].agent_name, 'approvals');
-  await refused(404, '/agent/ask', { ...ask, agent: 'nobody' }, { code: 'unknown_agent' });
-  await refused(422, '/agent/ask', { ...ask, agent: 'echo' }, { field: /^agent$/ });
+  await refused(404, '/agent/ask', { ...ask, agent: 'nobody' }, { code: 'unknown_agent', field: 'agent' });
+  await refused(422, '/agent/ask', { ...ask, agent: 'echo' }, { field: 'agent' });
+  await refused(422, '/agent/webhook/approvals', {}, { field: 'agent' });
+  await refused(409, `/agent/session/${least.session_id}/retry`, {}, { code: 'not_failed' });
 });
 
 test('time runs out in each of the three ways', options, async () => {
@@ -271,8 +288,11 @@ test('time runs out in each of the three ways', options, async () => {
     assert.equal((await get(200, `/agent/questions/${question.id}?wait=10`)).status, outcome);
     const session = await finished(id);
     assert.equal(session.status, status);
-    if (onTimeout === 'continue') assert.deepEqual([session.result.answered, session.result.reason], [false, 'timeout']);
-    if (onTimeout === 'default') assert.deepEqual(session.result.answers, { 'Still there?': 'no' });
+    const { answered, outcome: said, reason, answers } = session.result ?? {};
+    if (onTimeout === 'fail') assert.match(session.error, /^timeout/);
+    if (onTimeout === 'continue') assert.deepEqual([answered, said, reason, answers], [false, 'timed_out', 'timeout', {}]);
+    if (onTimeout === 'default') assert.deepEqual([answered, said, reason, answers], [true, 'defaulted', 'timeout', { 'Still there?': 'no' }]);
+    await refused(409, `/agent/session/${id}/retry`, {}, { code: 'not_failed' });  // Its agent runs elsewhere.
     await refusedLate(id, question.id, outcome);
   }));
 });
@@ -291,11 +311,12 @@ test('a session is cancelled once and stays so', options, async () => {
   const gone = { ok: true, session_id: id, status: 'cancelled' };
   assert.deepEqual(await post(200, `/agent/session/${id}/cancel`, contract.example('cancelSession', 'reason')), gone);
   assert.deepEqual(await post(200, `/agent/session/${id}/cancel`), gone);
-  assert.equal((await finished(id)).status, 'cancelled');
-  assert.equal((await get(200, `/agent/questions/${question.id}`)).status, 'cancelled');
+  const { status, error } = await finished(id);
+  assert.deepEqual([status, error], ['cancelled', 'the user cancelled the question: no longer needed']);
   await refusedLate(id, question.id, 'cancelled');
   await refused(409, `/agent/session/${id}/message`, { message: 'hello?' }, { code: 'session_finished' });
   await refused(409, `/agent/session/${id}/retry`, undefined, { code: 'not_failed' });
+  assert.ok((await get(200, `/agent/session/${id}/events`)).events.some(({ type, data }) => type === 'session_cancelled' && data.reason === error));
 
   const { id: done } = await finished(await trigger('echo'));
   await refused(409, `/agent/session/${done}/cancel`, {}, { code: 'session_finished' });
@@ -328,9 +349,7 @@ test('messages wait for the answer and arrive in order', options, async () => {
   assert.equal(new Set(ids).size, messages.length);
   await post(200, `/agent/answer/${id}`, { answer: 'yes' });
   const { result } = await finished(id);
-  assert.equal(result.messages.length, messages.length);
-  const bodies = result.messages.map((message) => (message !== null && typeof message === 'object' && 'message' in message ? message.message : message));
-  assert.deepEqual(bodies, messages);
+  assert.deepEqual(result.messages, messages);
   await refused(404, `/agent/session/${nobody}/message`, { message: 1 }, { code: 'unknown_session' });
 });
 
@@ -340,8 +359,13 @@ test('a session with a parent knows it and may not ask', options, async () => {
   const child = await finished(id);
   assert.equal(child.parent_id, parent.id);
   assert.equal(child.questions_asked, 0);
-  assert.match(child.status, /^(completed|failed)$/);
-  await refused(422, `/agent/webhook/echo?parent=${nobody}`, {}, { field: /^parent$/ });
+  assert.equal(child.status, 'completed', child.error);
+  const { answered, outcome, reason } = child.result;
+  assert.deepEqual([answered, outcome], [false, 'refused']);
+  assert.match(reason, /sub-session/);
+  await refused(422, `/agent/webhook/echo?parent=${nobody}`, {}, { field: 'parent' });
+  await refused(422, `/agent/webhook/echo?parent=${id}`, {}, { field: 'parent' });  // It is finished.
+  await refused(422, `/agent/webhook/echo?parent=${parent.id}&parent=${nobody}`, {}, { field: 'parent' });
 });
 
 test('webhooks take any object and nothing else', options, async () => {
@@ -350,7 +374,13 @@ test('webhooks take any object and nothing else', options, async () => {
   const { session_id: empty } = await post(202, '/agent/webhook/echo');
   assert.deepEqual((await finished(empty)).result, {});
   for (const body of ['[1]', '"text"', '7', 'null', '{', '{"a":1}}', '{"a":NaN}']) await refused(400, '/agent/webhook/echo', body);
-  await refused(404, '/agent/webhook/nobody', {}, { code: 'unknown_agent' });
+  await refused(422, '/agent/webhook/echo', '{"a":[0,{"b":"\\u0000"}]}', { field: 'a[1].b' });
+  for (const agent of ['nobody', 'ECHO', 'echo.md', 'gr%C3%BC%C3%9Fe', '%F0%9F%98%80', '%ff%fe', '%00', 'x'.repeat(3000)]) {
+    await refused(404, `/agent/webhook/${agent}`, {}, { code: 'unknown_agent', field: 'agent' });
+  }
+  for (const key of ['k'.repeat(256), 'schl\u00fcssel']) {
+    await refused(422, '/agent/webhook/echo', {}, { field: 'Idempotency-Key', headers: { 'Idempotency-Key': key } });
+  }
   for (const header of ['webhook-id', 'X-GitHub-Delivery']) {
     const first = await post(202, '/agent/webhook/echo', {}, { [header]: 'delivery-7' });
     const second = await post(202, '/agent/webhook/echo', {}, { [header]: 'delivery-7' });
@@ -371,7 +401,7 @@ test('deliveries are listed, and sent again when asked', options, async () => {
   assert.deepEqual(await post(202, target), { ok: true, delivery_id: delivery.id, status: 'pending' });
   await receiver.take('the repeat of the callback', ({ headers }) => headers['webhook-id'] === delivery.id, 2);
   await eventually('the repeat to be noted', async () => (await get(200, mine)).deliveries[0].status === 'delivered');
-  await refused(404, `/agent/deliveries/${nobody}/redeliver`, {});
+  await refused(404, `/agent/deliveries/${nobody}/redeliver`, {}, { code: 'unknown_delivery' });
 
   const stuck = await parked('broken-callback');
   const pending = await eventually('the first attempt to fail', async () => {
@@ -391,6 +421,7 @@ test('lists give everything once, newest first, page by page', options, async ()
     const pages = await walk(key, target);
     const whole = (await get(200, `${target}${target.includes('?') ? '&' : '?'}limit=500`))[key];
     assert.ok(whole.length > 1, target);
+    assert.equal((await get(200, `${target}${target.includes('?') ? '&' : '?'}limit=${whole.length}`)).next_cursor, null, target);
     assert.deepEqual(pages.map(({ id }) => id), whole.map(({ id }) => id), target);
     const times = whole.map(({ created_at: at }) => at);
     assert.deepEqual(times, [...times].sort().reverse(), `${target} is not newest first`);
@@ -416,8 +447,8 @@ test("a session's history is the same as a page and as a stream", options, async
   assert.ok(events.every((event) => event.session_id === id));
   assert.deepEqual((await get(200, `${target}?after=${events[0].seq}`)).events, events.slice(1));
   const page = await get(200, `${target}?limit=1`);
-  assert.deepEqual(page.events, events.slice(0, 1));
-  assert.notEqual(page.next_cursor, null);
+  assert.deepEqual(page, { events: events.slice(0, 1), next_cursor: String(events[0].seq) });
+  assert.equal((await get(200, `${target}?limit=${events.length}`)).next_cursor, null);
 
   const stream = contract.check(await world.stream(target));
   try {
@@ -452,7 +483,20 @@ test('the stream of everything resumes without a gap or a repeat', options, asyn
   const resumed = contract.check(await world.stream('/agent/events', { 'last-event-id': String(events[0].seq) }));
   await take(resumed, events.slice(1));
   resumed.close();
-  contract.check(await world.request('GET', '/agent/events', { headers: { 'last-event-id': 'yesterday' } }));
+  for (const lastSeen of ['yesterday', '-1', '1.5', '99999999999999999999']) {
+    await refused(422, '/agent/events', undefined, { method: 'GET', field: 'Last-Event-ID', headers: { 'last-event-id': lastSeen } });
+  }
+});
+
+test('a stream that knows more than there is hears what comes next', options, async () => {
+  // As after a database was replaced by an older one.
+  const ahead = contract.check(await world.stream('/agent/events', { 'last-event-id': '999999999' }));
+  try {
+    const id = await trigger('echo');
+    assert.equal((await ahead.next()).data.session_id, id);
+  } finally {
+    ahead.close();
+  }
 });
 
 test('an ask that breaks a rule is refused by name, and nothing is stored', options, async () => {
@@ -460,46 +504,70 @@ test('an ask that breaks a rule is refused by name, and nothing is stored', opti
   const one = (change) => ({ questions: [{ ...question, ...change }] });
   const before = (await get(200, '/agent/sessions?limit=500')).sessions.length;
   const nested = (depth) => `{"questions":[{"question":"Which?"}],"context":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
-  const cases = [
-    [{}, /questions/],
-    [{ questions: [] }, /questions/],
-    [{ questions: Array(5).fill(question) }, /questions/],
-    [{ questions: 'Which?' }, /questions/],
-    [{ questions: [question], colour: 'red' }, /colour/],
-    [{ questions: [question], timeout: 0 }, /timeout/],
-    [{ questions: [question], timeout: 86_401 }, /timeout/],
-    [{ questions: [question], timeout: '60' }, /timeout/],
-    [{ questions: [question], on_timeout: 'shrug' }, /on_timeout/],
-    [{ questions: [question], on_timeout: 'default' }, /default|on_timeout/],
-    [{ questions: [question], context: 'none' }, /context/],
-    [{ questions: [question], tool_call_id: 7 }, /tool_call_id/],
-    [one({ question: '' }), /question/],
-    [one({ question: 'x'.repeat(4001) }), /question/],
-    [one({ question: undefined }), /question/],
-    [one({ question: 'a\u0000b' }), undefined],
-    [one({ header: 'x'.repeat(13) }), /header/],
-    [one({ options: ['a'] }), /options/],
-    [one({ options: ['a', 'b', 'c', 'd', 'e', 'f'] }), /options/],
-    [one({ options: ['a', 'a'] }), /options/],
-    [one({ options: ['a', ''] }), /options/],
-    [one({ options: ['a', { label: 'b', color: 'red' }] }), /options|color/],
-    [one({ options: [{ label: 'a', recommended: true }, { label: 'b', recommended: true }] }), /options|recommended/],
-    [one({ multi_select: 'yes' }), /multi_select/],
-    [one({ allow_other: false, default: 'c' }), /default/],
-    [one({ default: ['a', 'b'] }), /default/],
-    [one({ style: 'carousel' }), /style/],
-    [one({ urgent: true }), /urgent/],
-    ['', undefined],
-    ['{"questions":', undefined],
-    ['[]', undefined],
-    [nested(70), undefined],
-    [nested(100_000 - 100), undefined],
-    [Buffer.concat([Buffer.from('{"questions":[{"question":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]), undefined],
-    ['{"questions":[{"question":"\\ud800"}]}', undefined],
-    ['{"questions":[{"question":"Which?"}],"timeout":1e400}', undefined],
+  const unreadable = [
+    '',
+    ' \n',
+    '{"questions":',
+    '[]',
+    '"Which?"',
+    nested(70),
+    nested(100_000 - 100),
+    Buffer.concat([Buffer.from('{"questions":[{"question":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]),
+    '{"questions":[{"question":"\\ud800"}]}',
+    '{"questions":[{"question":"Which?"}],"timeout":1e400}',
+  ];
+  const broken = [
+    [{}, 'questions'],
+    [{ questions: [] }, 'questions'],
+    [{ questions: Array.from('abcde', (letter) => ({ question: letter })) }, 'questions'],
+    [{ questions: 'Which?' }, 'questions'],
+    [{ questions: ['Which?'] }, 'questions[0]'],
+    [{ questions: [question, question] }, 'questions[1].question'],
+    [{ questions: [question], colour: 'red' }, 'colour'],
+    [{ questions: [question], timeout: 0 }, 'timeout'],
+    [{ questions: [question], timeout: -1 }, 'timeout'],
+    [{ questions: [question], timeout: 86_401 }, 'timeout'],
+    [{ questions: [question], timeout: 2 ** 63 }, 'timeout'],
+    [{ questions: [question], timeout: 1.5 }, 'timeout'],
+    [{ questions: [question], timeout: '60' }, 'timeout'],
+    [{ questions: [question], on_timeout: 'shrug' }, 'on_timeout'],
+    [{ questions: [question], on_timeout: 'default' }, 'questions[0].default'],
+    [{ questions: [question], context: 'none' }, 'context'],
+    [{ questions: [question], context: { a: 'x'.repeat(65_536) } }, 'context'],
+    [{ questions: [question], tool_call_id: 7 }, 'tool_call_id'],
+    [{ questions: [question], tool_call_id: 'x'.repeat(201) }, 'tool_call_id'],
+    [{ questions: [question], agent: 7 }, 'agent'],
+    [one({ question: '' }), 'questions[0].question'],
+    [one({ question: 'x'.repeat(4001) }), 'questions[0].question'],
+    [one({ question: undefined }), 'questions[0].question'],
+    [one({ question: 'a\u0000b' }), 'questions[0].question'],
+    [one({ prompt: 'Which?' }), 'questions[0].prompt'],
+    [one({ header: 'x'.repeat(13) }), 'questions[0].header'],
+    [one({ options: ['a'] }), 'questions[0].options'],
+    [one({ options: Array.from('abcdef') }), 'questions[0].options'],
+    [one({ options: ['a', 'a'] }), 'questions[0].options[1]'],
+    [one({ options: ['a', ''] }), 'questions[0].options[1]'],
+    [one({ options: ['a', 'x'.repeat(201)] }), 'questions[0].options[1]'],
+    [one({ options: ['a', 7] }), 'questions[0].options[1]'],
+    [one({ options: ['a', {}] }), 'questions[0].options[1].label'],
+    [one({ options: ['a', { label: 'b', color: 'red' }] }), 'questions[0].options[1].color'],
+    [one({ options: ['a', { label: 'b', description: 'x'.repeat(1001) }] }), 'questions[0].options[1].description'],
+    [one({ options: ['a', { label: 'b', emoji: 'x'.repeat(17) }] }), 'questions[0].options[1].emoji'],
+    [one({ options: [{ label: 'a', recommended: true }, { label: 'b', recommended: true }] }), 'questions[0].options'],
+    [one({ multi_select: 'yes' }), 'questions[0].multi_select'],
+    [one({ multi_select: true, multiSelect: true }), 'questions[0].multiSelect'],
+    [one({ options: [], allow_other: false }), 'questions[0].allow_other'],
+    [one({ allow_other: false, default: 'c' }), 'questions[0].default'],
+    [one({ default: ['a', 'b'] }), 'questions[0].default'],
+    [one({ default: '' }), 'questions[0].default'],
+    [one({ style: 'carousel' }), 'questions[0].style'],
+    [one({ urgent: true }), 'questions[0].urgent'],
+    [one({ 'a\u0000': 1 }), 'questions[0]'],
+    ['{"questions":[{"question":"Which?","question":"What?"}]}', 'questions[0].question'],
   ];
   // What cannot be read at all is a 400, what can be read but breaks a rule a 422.
-  for (const [body, field] of cases) await refused(field ? 422 : 400, '/agent/ask', body, { field });
+  for (const body of unreadable) await refused(400, '/agent/ask', body);
+  for (const [body, field] of broken) await refused(422, '/agent/ask', body, { field });
   assert.equal((await get(200, '/agent/sessions?limit=500')).sessions.length, before);
   await post(202, '/agent/ask', one({ options: Array.from('abcde'), header: '😀'.repeat(12) }));
 });
@@ -515,16 +583,17 @@ test('each call refuses what it does not take, and changes nothing', options, as
     assert.equal(method, 'POST');
     const target = template.replace(/\{(\w+)\}/g, (_, name) => (operationId === 'retrySession' ? broken.id : values[name]));
     await refused(413, target, `{"a":"${'x'.repeat(maxBodyBytes)}"}`);
-    await refused(415, target, 'answer=haiku', {}, { type: 'application/x-www-form-urlencoded' });
-    await refused(415, target, '<answer>haiku</answer>', {}, { type: 'text/xml' });
+    await refused(415, target, 'answer=haiku', { type: 'application/x-www-form-urlencoded' });
+    await refused(415, target, '<answer>haiku</answer>', { type: 'text/xml' });
     await refused(400, target, '{"answer": haiku}');
     await refused(400, target, '[]');
     await refused(400, target, `{"a":${'['.repeat(70)}${']'.repeat(70)}}`);
-    if (operationId === 'triggerAgent') await refused(422, `${target}?surprise=true`, {}, { field: /surprise/ });
-    else await refused(422, target, { surprise: true }, { field: /surprise/ });
+    await refused(422, `${target}?surprise=true`, {}, { field: 'surprise' });
+    if (operationId !== 'triggerAgent') await refused(422, target, { surprise: true }, { field: 'surprise' });
   }
-  await refused(422, `/agent/session/${id}/cancel`, { reason: 7 }, { field: /reason/ });
-  await refused(422, `/agent/session/${id}/message`, {}, { field: /message/ });
+  for (const reason of [7, '', ' ', 'x'.repeat(1001), 'a\u0000b']) await refused(422, `/agent/session/${id}/cancel`, { reason }, { field: 'reason' });
+  await refused(422, `/agent/session/${id}/message`, {}, { field: 'message' });
+  await refused(400, `/agent/session/${id}/message`, '');
   assert.deepEqual(await settled(id), before);
   assert.equal((await settled(broken.id)).status, 'failed');
   assert.equal((await get(200, `/agent/deliveries?session=${id}`)).deliveries[0].status, 'delivered');
@@ -532,43 +601,102 @@ test('each call refuses what it does not take, and changes nothing', options, as
 
 test('reads refuse parameters that make no sense', options, async () => {
   const { id, questions: [question] } = await parked('listens');
-  for (const target of [
-    '/agent/questions?status=open', '/agent/questions?limit=0', '/agent/questions?limit=501', '/agent/questions?limit=many', '/agent/questions?colour=red',
-    `/agent/questions/${question.id}?wait=56`, `/agent/questions/${question.id}?wait=-1`, `/agent/questions/${question.id}?wait=soon`,
-    '/agent/sessions?status=open', '/agent/sessions?limit=0', '/agent/sessions?cursor=nonsense',
-    `/agent/session/${id}?wait=56`, `/agent/session/${id}?until=later`,
-    `/agent/session/${id}/events?after=first`, `/agent/session/${id}/events?limit=0`,
-    '/agent/deliveries?status=lost', '/agent/deliveries?limit=0',
-  ]) await get(422, target);
-  for (const target of [
-    `/agent/questions/${nobody}`, '/agent/questions/nonsense', `/agent/session/${nobody}`, '/agent/session/nonsense', `/agent/session/${nobody}/events`,
-  ]) await get(404, target);
+  for (const [target, wrong] of [
+    ['/agent/questions', ['status=open', 'status=PENDING', 'limit=0', 'limit=501', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'colour=red']],
+    [`/agent/questions/${question.id}`, ['wait=56', 'wait=-1', 'wait=soon', 'wait=0x5', 'wait=99999999999999999999', 'wait=1&wait=2', 'WAIT=1']],
+    ['/agent/sessions', ['status=open', 'limit=0', 'cursor=nonsense', 'session=any']],
+    [`/agent/session/${id}`, ['wait=56', 'until=later', 'wait=1&wait=2']],
+    [`/agent/session/${id}/events`, ['after=first', 'after=-1', 'limit=0', 'cursor=1']],
+    ['/agent/events', ['after=1']],
+    ['/agent/deliveries', ['status=lost', 'limit=0', 'cursor=nonsense']],
+  ]) {
+    for (const query of wrong) await refused(422, `${target}?${query}`, undefined, { method: 'GET', field: query.split('=')[0] });
+  }
+  for (const unknown of [nobody, 'nonsense', '%27%20OR%201=1', '%00', '%ff', 'x'.repeat(3000)]) {
+    await refused(404, `/agent/questions/${unknown}`, undefined, { method: 'GET', code: 'unknown_question' });
+    for (const rest of ['', '/events']) await refused(404, `/agent/session/${unknown}${rest}`, undefined, { method: 'GET', code: 'unknown_session' });
+  }
   assert.deepEqual((await get(200, `/agent/questions?session=${nobody}`)).questions, []);
 });
 
 test('unknown paths and methods get a proper error', options, async () => {
   for (const target of ['/nothing', '/agent', '/agent/session', '/agent/answer', '/agent/questions/a/b', '/agent/../etc/passwd', '/%2e%2e/etc/passwd']) {
     const response = await world.request('GET', target);
-    assert.equal(response.status, 404, `GET ${target} → ${response.status}`);
+    assert.deepEqual([response.status, response.json?.error?.code], [404, 'unknown_path'], `GET ${target}`);
     contract.assertNamed('Error', response.json);
   }
-  await get(404, '/nothing');
-  for (const { path: template } of contract.operations()) {
+  await refused(404, '/nothing', undefined, { method: 'GET', code: 'unknown_path' });
+  for (const { path: template, method: taken } of contract.operations()) {
     const target = template.replace(/\{\w+\}/g, nobody);
-    for (const method of ['DELETE', 'PUT', 'PATCH']) await call(405, method, target);
+    const allowed = taken === 'GET' ? ['GET', 'HEAD'] : [taken];
+    for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'GET', 'POST'].filter((candidate) => !allowed.includes(candidate))) {
+      const response = contract.check(await world.request(method, target));
+      assert.deepEqual([response.status, response.headers.allow, response.json.error.code], [405, allowed.join(', '), 'method_not_allowed'], `${method} ${target}`);
+    }
   }
   const { id } = await parked('listens');
-  await call(405, 'GET', `/agent/answer/${id}?answer=yes`);
-  await call(405, 'GET', `/agent/session/${id}/cancel`);
-  await call(405, 'POST', '/agent/questions', {});
+  for (const target of [`/agent/answer/${id}?answer=yes`, `/agent/session/${id}/cancel`]) await refused(405, target, undefined, { method: 'GET' });
   assert.equal((await settled(id)).status, 'pending_input', 'a GET decided something');
+});
+
+test('a method that nobody knows gets 501', options, async () => {
+  for (const method of ['get', 'TRACE', 'PROPFIND', 'BREW']) {
+    const text = await world.raw(`${method} /healthz HTTP/1.1`, 'Host: holdpoint', 'Connection: close', '', '');
+    assert.match(text, /^HTTP\/1\.1 501 /);
+    const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+    contract.assertNamed('Error', body);
+    assert.equal(body.error.code, 'unknown_method');
+  }
+});
+
+test('a body far over the limit is refused, not cut off', options, async () => {
+  for (const bytes of [maxBodyBytes + 1, 1_000_000, 20_000_000]) await refused(413, '/agent/ask', Buffer.alloc(bytes, ' '));
+});
+
+test('ids may be written in capitals', options, async () => {
+  const { id, questions: [question] } = await parked('listens');
+  assert.equal((await get(200, `/agent/session/${id.toUpperCase()}`)).id, id);
+  assert.equal((await get(200, `/agent/questions/${question.id.toUpperCase()}`)).id, question.id);
+  await post(200, `/agent/answer/${id.toUpperCase()}`, { question_id: question.id, answer: 'yes' });
+});
+
+test('HEAD gives the head of GET and no body', options, async () => {
+  const { id, questions: [question] } = await parked('listens');
+  for (const target of ['/healthz', '/readyz', '/openapi.json', '/agent/questions', `/agent/questions/${question.id}`, `/agent/session/${id}`, '/agent/session/nonsense']) {
+    const [head, whole] = [await world.request('HEAD', target), await world.request('GET', target)];
+    assert.equal(head.text, '');
+    for (const header of ['content-type', 'content-length']) assert.equal(head.headers[header], whole.headers[header], `${header} of ${target}`);
+    assert.equal(head.status, whole.status, target);
+  }
+});
+
+test('a call without a body needs no Content-Length', options, async () => {
+  const { id } = await parked('listens');
+  const bare = (target) => [`POST ${target} HTTP/1.1`, 'Host: holdpoint'];
+  // All in one packet: what follows such a call is the next call, not its body.
+  const text = await world.raw(
+    ...bare('/agent/webhook/echo'), '', ...bare('/agent/ask'), 'Connection: keep-alive', '', '',
+  );
+  assert.deepEqual(text.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 202', 'HTTP/1.1 400'], text);
+  assert.match(await world.raw(...bare(`/agent/session/${id}/cancel`), 'Connection: close', '', ''), /^HTTP\/1\.1 200 /);
+  assert.equal((await settled(id)).status, 'cancelled');
+});
+
+test('a Range header changes nothing', options, async () => {
+  const headers = { range: 'bytes=90000-' };
+  await get(200, '/healthz');
+  await call(200, 'GET', '/healthz', undefined, { headers });
+  const started = await call(202, 'POST', '/agent/webhook/echo', {}, { headers });
+  assert.equal((await finished(started.session_id)).status, 'completed');
 });
 
 test('every documented response was seen', options, () => {
   const unprovoked = [
     // The store cannot commit only when its disk fails or is full; tests/process does that to the server.
-    /^\w+ 503 application\/json$/,
+    /^\w+ 503 /,
   ];
   const missing = contract.documented().filter((entry) => !contract.seen.has(entry) && !unprovoked.some((reason) => reason.test(entry)));
   assert.deepEqual(missing, []);
+  // The examples of errors are real ones.
+  assert.deepEqual(contract.exampleCodes().filter((entry) => !contract.seenCodes.has(entry) && !unprovoked.some((reason) => reason.test(entry))), []);
 });

@@ -13,7 +13,9 @@ HttpResponse status(int code, std::optional<Duration> retry_after = std::nullopt
 
 }  // namespace
 
-TEST_CASE("a message is tried ten times over about three days, always under the same id, then it is dead") {
+TEST_CASE(
+    "a message is tried ten times over about three days, always under the same id, then it is "
+    "dead") {
   World world;
   world.http.respond = [](const HttpRequest&) { return status(500); };
   world.runner.reply = [](const AgentDefinition&, const TurnRequest&, const TurnContext&) {
@@ -35,7 +37,8 @@ TEST_CASE("a message is tried ten times over about three days, always under the 
   }
   const auto calls = world.http.seen();
   CHECK(calls.size() == 10);
-  for (const auto& call : calls) CHECK(call.headers.at("webhook-id") == calls[0].headers.at("webhook-id"));
+  for (const auto& call : calls)
+    CHECK(call.headers.at("webhook-id") == calls[0].headers.at("webhook-id"));
   CHECK(last - first > 55h);
   CHECK(last - first < 84h);
   CHECK(world.deliveries(id)[0].status == DeliveryStatus::dead);
@@ -65,7 +68,9 @@ TEST_CASE("a redirect is a failure, and no answer is one too") {
   world.run_until_idle();
   CHECK(world.deliveries(id)[0].last_status == 302);
   world.clock.advance(10s);
-  world.http.respond = [](const HttpRequest&) { return HttpResponse{0, "no route", "", std::nullopt}; };
+  world.http.respond = [](const HttpRequest&) {
+    return HttpResponse{0, "no route", "", std::nullopt};
+  };
   world.run_until_idle();
   CHECK_FALSE(world.deliveries(id)[0].last_status);
   CHECK(world.deliveries(id)[0].last_error == "no route");
@@ -116,7 +121,8 @@ TEST_CASE("a question that was settled meanwhile is not announced again") {
 TEST_CASE("a host gets only so many at a time, and others are not held up by it") {
   World world;
   for (int i = 0; i < 20; ++i) world.trigger();
-  for (const auto& turn : world.process().turns.claim(world.now(), 100)) world.process().turns.run(turn);
+  for (const auto& turn : world.process().turns.claim(world.now(), 100))
+    world.process().turns.run(turn);
   AgentDefinition other;
   other.name = "other";
   other.runner = RunnerKind::command;
@@ -124,12 +130,14 @@ TEST_CASE("a host gets only so many at a time, and others are not held up by it"
   other.question_callback = "http://elsewhere.example/hook";
   world.agents.replace({{"poet", *world.agents.find("poet")}, {"other", other}});
   world.trigger("other");
-  for (const auto& turn : world.process().turns.claim(world.now(), 100)) world.process().turns.run(turn);
+  for (const auto& turn : world.process().turns.claim(world.now(), 100))
+    world.process().turns.run(turn);
 
   const auto claimed = world.process().courier.claim(world.now());  // None of them is answered.
   std::map<std::string, int> hosts;
   for (const auto& delivery : claimed) ++hosts[delivery.host];
-  CHECK(hosts == std::map<std::string, int>{{"receiver.example:80", 4}, {"elsewhere.example:80", 1}});
+  CHECK(hosts ==
+        std::map<std::string, int>{{"receiver.example:80", 4}, {"elsewhere.example:80", 1}});
   CHECK(world.process().courier.claim(world.now()).empty());
   world.process().courier.attempt(claimed.back());
   CHECK(world.process().courier.claim(world.now()).size() == 1);
@@ -138,7 +146,8 @@ TEST_CASE("a host gets only so many at a time, and others are not held up by it"
 TEST_CASE("an attempt whose claim ran out cannot overwrite the one that came after it") {
   World world;
   const auto id = world.trigger();
-  for (const auto& turn : world.process().turns.claim(world.now(), 1)) world.process().turns.run(turn);
+  for (const auto& turn : world.process().turns.claim(world.now(), 1))
+    world.process().turns.run(turn);
   const auto slow = world.process().courier.claim(world.now()).at(0);
   world.clock.advance(61s);
   world.restart();
@@ -163,6 +172,7 @@ TEST_CASE("callbacks are signed with every live secret of the agent") {
   world.run_until_idle();
   const auto call = world.http.seen().at(0);
   const auto signature = call.headers.at("webhook-signature");
-  CHECK(signature == sign_webhook(poet.callback_secrets, call.headers.at("webhook-id"), world.now(), call.body));
+  CHECK(signature ==
+        sign_webhook(poet.callback_secrets, call.headers.at("webhook-id"), world.now(), call.body));
   CHECK(std::count(signature.begin(), signature.end(), ' ') == 1);
 }

@@ -54,7 +54,9 @@ void check_story(World& world, const SessionId& id) {
 
 }  // namespace
 
-TEST_CASE("the store dies at every point of a session's life: one result, nothing lost, nothing doubled") {
+TEST_CASE(
+    "the store dies at every point of a session's life: one result, nothing lost, nothing "
+    "doubled") {
   std::int64_t points = 0;
   for (std::int64_t point = 1;; ++point) {
     CAPTURE(point);

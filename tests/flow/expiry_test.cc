@@ -95,7 +95,8 @@ TEST_CASE("a batch that times out keeps the answers that came") {
   CHECK(told["questions"][1]["outcome"] == "timed_out");
 }
 
-TEST_CASE("run_once says when the next question expires, and a start finds what fell due meanwhile") {
+TEST_CASE(
+    "run_once says when the next question expires, and a start finds what fell due meanwhile") {
   World world;
   with_policy(world, "continue");
   std::vector<SessionId> ids;
@@ -108,11 +109,13 @@ TEST_CASE("run_once says when the next question expires, and a start finds what 
   for (const auto& id : ids) CHECK(world.questions(id)[0].status == QuestionStatus::timed_out);
 }
 
-TEST_CASE("an answer and the deadline within a millisecond, 10,000 times: one outcome, told the same everywhere") {
+TEST_CASE(
+    "an answer and the deadline within a millisecond, 10,000 times: one outcome, told the same "
+    "everywhere") {
   World world;
   const Ask ask = parse_ask(
-      R"({"questions":[{"question":"Deploy?","options":["yes","no"]}],"timeout":5,"on_timeout":"continue"})", {},
-      {});
+      R"({"questions":[{"question":"Deploy?","options":["yes","no"]}],"timeout":5,"on_timeout":"continue"})",
+      {}, {});
   constexpr int kRounds = 10'000;
   std::array<int, 2> wins{};
   std::barrier both(2);
@@ -127,7 +130,8 @@ TEST_CASE("an answer and the deadline within a millisecond, 10,000 times: one ou
     }
   });
   for (int i = 0; i < kRounds; ++i) {
-    const auto asked = world.process().intake.admit_ask("pager", ask, std::nullopt, world.now()).value();
+    const auto asked =
+        world.process().intake.admit_ask("pager", ask, std::nullopt, world.now()).value();
     id = asked.session;
     const Time deadline = asked.questions[0].deadline_at;
     answer_at = deadline + Duration{i % 3 - 1};

@@ -21,11 +21,11 @@ TEST_CASE("a session asks, is parked, gets its answer and completes") {
   CHECK(told["answers"]["What style?"] == "haiku");
   CHECK(told["tool_call_id"] == "toolu_01");
   CHECK(told["questions"][0]["answered_by"] == "ana");
-  CHECK(world.event_types(id) ==
-        std::vector<std::string>{"session_started", "turn_started", "question_asked",
-                                 "delivery_sent", "question_answered", "session_resumed",
-                                 "turn_started", "session_completed", "delivery_sent",
-                                 "delivery_sent"});
+  CHECK(world.event_types(id) == std::vector<std::string>{"session_started", "turn_started",
+                                                          "question_asked", "delivery_sent",
+                                                          "question_answered", "session_resumed",
+                                                          "turn_started", "session_completed",
+                                                          "delivery_sent", "delivery_sent"});
 }
 
 TEST_CASE("payload and state come back byte for byte") {
@@ -57,7 +57,7 @@ TEST_CASE("a batch keeps partial answers and resumes with the last one") {
   const auto answer = [&](std::map<std::string, std::vector<std::string>> values) {
     return world.process().answers.answer(id, {std::move(values), "bo", "test", true}, world.now());
   };
-  CHECK_THROWS_AS(world.answer(id, "here"), BadRequest);  // Which of the three?
+  CHECK_THROWS_AS(world.answer(id, "here"), BadRequest);             // Which of the three?
   CHECK_THROWS_AS(answer({{"Where?", {"elsewhere"}}}), BadRequest);  // No option, and none allowed.
   CHECK_THROWS_AS(answer({{"Where?", {"here", "there"}}}), BadRequest);
   CHECK_THROWS_AS(answer({{"Note?", {"fine"}}, {"Nobody asked", {"x"}}}), BadRequest);
@@ -65,7 +65,8 @@ TEST_CASE("a batch keeps partial answers and resumes with the last one") {
 
   CHECK(std::get<AnswerAccepted>(answer({{"Checks?", {"c", "a"}}})).remaining == 2);
   CHECK(world.session(id).status == SessionStatus::pending_input);
-  CHECK(std::get<AnswerAccepted>(answer({{"Where?", {"there"}}, {"Note?", {"go"}}})).remaining == 0);
+  CHECK(std::get<AnswerAccepted>(answer({{"Where?", {"there"}}, {"Note?", {"go"}}})).remaining ==
+        0);
   world.run_until_idle();
   const Json told = Json::parse(*world.session(id).result)["told"];
   CHECK(told["answers"]["Where?"] == "there");
@@ -119,7 +120,8 @@ TEST_CASE("the same idempotency key starts one session, per agent") {
 
 TEST_CASE("an external agent's session completes with the outcome of its ask") {
   World world;
-  const Ask ask = parse_ask(R"({"questions":[{"question":"Deploy?","options":["yes","no"]}]})", {}, {});
+  const Ask ask =
+      parse_ask(R"({"questions":[{"question":"Deploy?","options":["yes","no"]}]})", {}, {});
   const auto asked = world.process().intake.admit_ask("pager", ask, "k", world.now()).value();
   CHECK(asked.questions.size() == 1);
   const auto again = world.process().intake.admit_ask("pager", ask, "k", world.now()).value();
@@ -238,7 +240,8 @@ TEST_CASE("state changes are told to callbacks that opted in, signed by nobody w
     CHECK(call.headers.at("X-Agent-Session") == id.text());
     CHECK(call.headers.count("webhook-signature") == 0);
   }
-  CHECK(events == std::vector<std::string>{"question_pending", "question_settled", "session_completed"});
+  CHECK(events ==
+        std::vector<std::string>{"question_pending", "question_settled", "session_completed"});
 }
 
 TEST_CASE("finished sessions are removed after their time, with all that was theirs") {

@@ -35,9 +35,8 @@ TEST_CASE("a lease that is kept alive is not claimed by others, and one that is 
   const auto turn = world.process().turns.claim(world.now(), 1).at(0);
   for (int i = 0; i < 5; ++i) {
     world.clock.advance(20s);
-    const auto commit = world.db().write([&](Transaction& tx) {
-      return session_store::extend(tx, turn.lease, world.now() + 30s);
-    });
+    const auto commit = world.db().write(
+        [&](Transaction& tx) { return session_store::extend(tx, turn.lease, world.now() + 30s); });
     CHECK(commit == session_store::Commit::done);
     CHECK(world.process().turns.claim(world.now(), 1).empty());
   }

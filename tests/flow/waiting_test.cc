@@ -25,20 +25,17 @@ TEST_CASE("whoever waits for a session or a question is woken by its change, not
   const auto id = world.trigger();
   std::optional<Views::SessionView> asked, done;
   std::optional<Question> settled;
-  std::thread waits_for_ask([&] {
-    asked = world.process().views.session(id, Views::Until::settled, 20s);
-  });
-  std::thread waits_for_end([&] {
-    done = world.process().views.session(id, Views::Until::finished, 20s);
-  });
+  std::thread waits_for_ask(
+      [&] { asked = world.process().views.session(id, Views::Until::settled, 20s); });
+  std::thread waits_for_end(
+      [&] { done = world.process().views.session(id, Views::Until::finished, 20s); });
   world.run_until_idle();
   waits_for_ask.join();
   REQUIRE(asked);
   CHECK(asked->session.status == SessionStatus::pending_input);
   REQUIRE(asked->pending.size() == 1);
-  std::thread waits_for_answer([&] {
-    settled = world.process().views.question(asked->pending[0].id, 20s);
-  });
+  std::thread waits_for_answer(
+      [&] { settled = world.process().views.question(asked->pending[0].id, 20s); });
   world.answer(id, "haiku");
   waits_for_answer.join();
   CHECK(settled->status == QuestionStatus::answered);
@@ -95,7 +92,8 @@ TEST_CASE("followers see every event once and in order, from where they left off
   feed.stop();
 }
 
-TEST_CASE("a thousand answers at once: one is accepted, the others are told whose counted, one resume") {
+TEST_CASE(
+    "a thousand answers at once: one is accepted, the others are told whose counted, one resume") {
   World world;
   world.runner.reply = [](const AgentDefinition&, const TurnRequest& r, const TurnContext&) {
     return r.turn > 1 ? ask_then_tell(r) : R"({"ask":{"questions":[{"question":"Name?"}]}})";
@@ -114,7 +112,8 @@ TEST_CASE("a thousand answers at once: one is accepted, the others are told whos
           ++accepted;
         } else if (const auto* lost = std::get_if<AnswerConflict>(&outcome)) {
           ++conflicts;
-          told[static_cast<std::size_t>(n)] = *lost->counted.answered_by + ":" + *lost->counted.choice->text;
+          told[static_cast<std::size_t>(n)] =
+              *lost->counted.answered_by + ":" + *lost->counted.choice->text;
         } else {
           ++others;
         }

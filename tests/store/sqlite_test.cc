@@ -68,7 +68,9 @@ TEST_CASE("a write that throws leaves nothing, and its exception comes out") {
   CHECK(db->healthy());
 }
 
-TEST_CASE("writes that wait for each other share one commit, and one that fails does not hurt the others") {
+TEST_CASE(
+    "writes that wait for each other share one commit, and one that fails does not hurt the "
+    "others") {
   Fixture fixture;
   const auto db = fixture.open();
   std::atomic<int> started{0}, failed{0};
@@ -131,17 +133,19 @@ TEST_CASE("values of every kind come back as they went in") {
   const auto db = fixture.open();
   const std::string odd = "ünïcode 🦜 \"quotes\" and\nlines";
   db->read([&](Transaction& tx) {
-    tx.query("SELECT $2, $1, $3, $4, $5",
-             [&](const Row& row) {
-               CHECK(row.string(0) == odd);
-               CHECK(row.integer(1) == -9'000'000'000);
-               CHECK(row.is_null(2));
-               CHECK(row.time(3) == kNow);
-               CHECK(row.integer(4) == 1);
-             },
-             std::int64_t{-9'000'000'000}, odd, std::optional<std::string>(), kNow, true);
+    tx.query(
+        "SELECT $2, $1, $3, $4, $5",
+        [&](const Row& row) {
+          CHECK(row.string(0) == odd);
+          CHECK(row.integer(1) == -9'000'000'000);
+          CHECK(row.is_null(2));
+          CHECK(row.time(3) == kNow);
+          CHECK(row.integer(4) == 1);
+        },
+        std::int64_t{-9'000'000'000}, odd, std::optional<std::string>(), kNow, true);
   });
-  CHECK_THROWS_AS(db->read([](Transaction& tx) { tx.execute("SELECT $1, $2", 1); }), std::logic_error);
+  CHECK_THROWS_AS(db->read([](Transaction& tx) { tx.execute("SELECT $1, $2", 1); }),
+                  std::logic_error);
 }
 
 TEST_CASE("a second process is refused for as long as the first lives") {
@@ -155,14 +159,16 @@ TEST_CASE("a second process is refused for as long as the first lives") {
 TEST_CASE("a database newer than the program is left alone") {
   Fixture fixture;
   fixture.open()->write([](Transaction& tx) {
-    tx.execute("INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'later', 'x')");
+    tx.execute(
+        "INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'later', 'x')");
   });
   CHECK_THROWS_WITH_AS(fixture.open(), doctest::Contains("newer than this program"), StoreError);
 }
 
 TEST_CASE("a file that is no database is refused with its name") {
   Fixture fixture;
-  std::ofstream(fixture.path) << "this is a shopping list, and a long one at that: milk, bread, eggs …";
+  std::ofstream(fixture.path)
+      << "this is a shopping list, and a long one at that: milk, bread, eggs …";
   CHECK_THROWS_AS(fixture.open(), StoreError);
   CHECK_THROWS_AS(open_test_database("/nonexistent/folder/x.db", kNow), StoreError);
 }
@@ -174,7 +180,8 @@ TEST_CASE("the log is moved into the database as it grows, and starts over") {
   for (int i = 0; i < 400; ++i) {
     db->write([&](Transaction& tx) {
       tx.execute(
-          "INSERT INTO disabled_destinations (destination, disabled_at, reason) VALUES ($1, $2, $3)",
+          "INSERT INTO disabled_destinations (destination, disabled_at, reason) VALUES ($1, $2, "
+          "$3)",
           std::to_string(i), kNow, filler);
     });
   }

@@ -14,8 +14,8 @@ class Crash : public StoreError {
   Crash() : StoreError("crash", false, true) {}
 };
 
-// A database that dies at the Nth point of its life: before any statement, before any commit, or right after one, when the
-// caller has not heard of it yet. Once dead it stays dead.
+// A database that dies at the Nth point of its life: before any statement, before any commit, or
+// right after one, when the caller has not heard of it yet. Once dead it stays dead.
 class FailingDatabase final : public Database {
  public:
   FailingDatabase(std::unique_ptr<Database> real, std::int64_t fail_at)

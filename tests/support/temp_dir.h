@@ -11,7 +11,8 @@ namespace holdpoint::test {
 class TempDir {
  public:
   TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "holdpoint-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "holdpoint-test-XXXXXX").string();
     if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
     path_ = pattern;
   }

@@ -82,8 +82,8 @@ void World::restart() {
 
 void World::restart_failing_at(std::int64_t point) {
   process_.reset();
-  start(std::make_unique<FailingDatabase>(
-      open_test_database(dir.path() / "world.db", clock.now()), point));
+  start(std::make_unique<FailingDatabase>(open_test_database(dir.path() / "world.db", clock.now()),
+                                          point));
 }
 
 int World::run_until_idle() {

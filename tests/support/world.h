@@ -34,7 +34,8 @@ class ManualClock final : public Clock {
   void set(Time time) { millis_ = time.time_since_epoch().count(); }
 
  private:
-  std::atomic<std::int64_t> millis_{parse_iso("2026-11-16T09:00:00.000Z")->time_since_epoch().count()};
+  std::atomic<std::int64_t> millis_{
+      parse_iso("2026-11-16T09:00:00.000Z")->time_since_epoch().count()};
 };
 
 // The other side of every outgoing call: remembers them, and answers as the test says.

@@ -1,0 +1,63 @@
+#include "base/secret.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/support/temp_dir.h"
+
+namespace holdpoint {
+namespace {
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST_CASE("a secret that names no place is itself") {
+  CHECK(read_secret("whsec_abc", "/nowhere") == "whsec_abc");
+  CHECK(read_secret("ENV:HOME", "/nowhere") == "ENV:HOME");
+  CHECK(read_secret("", "/nowhere") == "");
+}
+
+TEST_CASE("env: takes the secret from the environment") {
+  setenv("HOLDPOINT_TEST_SECRET", "from the environment", 1);
+  CHECK(read_secret("env:HOLDPOINT_TEST_SECRET", "/nowhere") == "from the environment");
+}
+
+TEST_CASE("a variable that is missing or empty is refused by name") {
+  unsetenv("HOLDPOINT_TEST_SECRET");
+  CHECK_THROWS_WITH_AS(read_secret("env:HOLDPOINT_TEST_SECRET", "/nowhere"),
+                       doctest::Contains("HOLDPOINT_TEST_SECRET"), std::runtime_error);
+  setenv("HOLDPOINT_TEST_SECRET", "", 1);
+  CHECK_THROWS_AS(read_secret("env:HOLDPOINT_TEST_SECRET", "/nowhere"), std::runtime_error);
+  CHECK_THROWS_AS(read_secret("env:", "/nowhere"), std::runtime_error);
+}
+
+TEST_CASE("file: takes the secret from a file, without the line breaks at its end") {
+  const test::TempDir dir;
+  write(dir.path() / "plain", "s3cret");
+  write(dir.path() / "lines", " s3\ncret \r\n\n");
+  CHECK(read_secret("file:plain", dir.path()) == "s3cret");
+  CHECK(read_secret("file:lines", dir.path()) == " s3\ncret ");
+  CHECK(read_secret("file:" + (dir.path() / "plain").string(), "/nowhere") == "s3cret");
+}
+
+TEST_CASE("a secret file that is not there is refused by name") {
+  const test::TempDir dir;
+  CHECK_THROWS_WITH_AS(read_secret("file:missing", dir.path()),
+                       doctest::Contains((dir.path() / "missing").c_str()), std::runtime_error);
+}
+
+TEST_CASE("a secret file that holds nothing, or is a folder, is refused as an empty variable is") {
+  const test::TempDir dir;
+  write(dir.path() / "empty", "");
+  write(dir.path() / "blank", "\n");
+  CHECK_THROWS_AS(read_secret("file:empty", dir.path()), std::runtime_error);
+  CHECK_THROWS_AS(read_secret("file:blank", dir.path()), std::runtime_error);
+  CHECK_THROWS_AS(read_secret("file:.", dir.path()), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace holdpoint
