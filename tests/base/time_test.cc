@@ -22,7 +22,7 @@ TEST_CASE("a printed time reads back as the same time") {
   // Odd steps over several centuries, so that every field takes many values.
   int count = 0;
   for (Time t = *parse_iso("1900-01-01T00:00:00.000Z"); t < *parse_iso("2200-01-01T00:00:00.000Z");
-       t += 1234567h / 100 + 89s + 7ms) {
+       t += 12345h + 89s + 7ms) {
     REQUIRE(parse_iso(to_iso(t)) == t);
     ++count;
   }
