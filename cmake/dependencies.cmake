@@ -1,5 +1,5 @@
 # Debian's packages, but for cpp-httplib and cpr, which Debian 12 has too old: an installed one that is new enough, else the
-# source that tools/setup left in .deps/, else upstream's at a pinned tag.
+# source that tools/setup left in .deps/, else upstream's at a pinned commit.
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 3.35 REQUIRED)
@@ -18,7 +18,7 @@ if(httplib_FOUND)
 elseif(EXISTS ${CMAKE_SOURCE_DIR}/.deps/httplib/httplib.h)
   set(httplib_dir ${CMAKE_SOURCE_DIR}/.deps/httplib)
 else()
-  FetchContent_Declare(httplib_source GIT_REPOSITORY https://github.com/yhirose/cpp-httplib.git GIT_TAG v0.41.0)
+  FetchContent_Declare(httplib_source GIT_REPOSITORY https://github.com/yhirose/cpp-httplib.git GIT_TAG 9751cff7b44b06a05e059b93f32ee5ac73f4f13b)  # v0.41.0
   FetchContent_GetProperties(httplib_source)
   if(NOT httplib_source_POPULATED)
     FetchContent_Populate(httplib_source)
@@ -44,7 +44,7 @@ if(NOT cpr_FOUND)
   if(EXISTS ${CMAKE_SOURCE_DIR}/.deps/cpr/CMakeLists.txt)
     add_subdirectory(${CMAKE_SOURCE_DIR}/.deps/cpr ${CMAKE_BINARY_DIR}/cpr EXCLUDE_FROM_ALL SYSTEM)
   else()
-    FetchContent_Declare(cpr GIT_REPOSITORY https://github.com/libcpr/cpr.git GIT_TAG 1.12.0 SYSTEM)
+    FetchContent_Declare(cpr GIT_REPOSITORY https://github.com/libcpr/cpr.git GIT_TAG da40186618909b1a7363d4e4495aa899c6e0eb75 SYSTEM)  # 1.12.0
     FetchContent_MakeAvailable(cpr)
   endif()
 endif()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,7 +23,9 @@ class Channel {
   virtual ~Channel() = default;
   // Sends one delivery of this channel. Called outside of any transaction; never throws for what
   // the receiver does.
-  virtual SendOutcome send(const Delivery& delivery, Time now) = 0;
+  // `cancelled` is asked now and then while it sends; true ends the attempt.
+  virtual SendOutcome send(const Delivery& delivery, Time now,
+                           const std::function<bool()>& cancelled) = 0;
 };
 
 }  // namespace holdpoint

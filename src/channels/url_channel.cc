@@ -4,8 +4,10 @@
 
 namespace holdpoint {
 
-SendOutcome UrlChannel::send(const Delivery& delivery, Time now) {
+SendOutcome UrlChannel::send(const Delivery& delivery, Time now,
+                             const std::function<bool()>& cancelled) {
   HttpRequest request;
+  request.cancelled = cancelled;
   request.url = delivery.destination;
   request.body = delivery.body;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();

@@ -5,17 +5,10 @@
 #include "store/session_store.h"
 
 namespace holdpoint {
-namespace {
 
-struct Done {
-  Control::Result result;
-  Story story;
-};
-
-}  // namespace
-
-Control::Result Control::cancel(const SessionId& id, const std::string& reason, Time now) {
-  Done done = db_.write([&](Transaction& tx) {
+template <class Step>
+Control::Result Control::change(const SessionId& id, Step step) {
+  const Done done = db_.write([&](Transaction& tx) {
     Done d;
     const auto session = session_store::find(tx, id);
     if (!session) {
@@ -23,82 +16,69 @@ Control::Result Control::cancel(const SessionId& id, const std::string& reason, 
       return d;
     }
     d.result.status = session->status;
-    if (session->status == SessionStatus::cancelled) return d;
-    if (!may_move(session->status, SessionStatus::cancelled)) {
-      d.result.outcome = Outcome::refused;
-      return d;
+    step(tx, d, *session);
+    return d;
+  });
+  journal_.announce(done.story);
+  return done.result;
+}
+
+Control::Result Control::cancel(const SessionId& id, const std::string& reason, Time now) {
+  const Result result = change(id, [&](Transaction& tx, Done& done, const Session& session) {
+    if (session.status == SessionStatus::cancelled) return;
+    if (!may_move(session.status, SessionStatus::cancelled)) {
+      done.result.outcome = Outcome::refused;
+      return;
     }
-    d.result.status = SessionStatus::cancelled;
+    done.result.status = SessionStatus::cancelled;
     if (session_store::cancel_running(tx, id, reason, now)) {
-      d.story.add(tx, events::session_cancelled(id, reason), now);
-      notices_.session_ended(tx, d.story, id, session->agent_name, SessionStatus::cancelled, now);
-      return d;
+      done.story.add(tx, events::session_cancelled(id, reason), now);
+      notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
+      return;
     }
     const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt,
                                                 std::nullopt, std::nullopt};
     for (const auto& question : question_store::pending_of(tx, id)) {
       if (!question_store::settle(tx, question.id, settlement, now)) continue;
       const auto settled = question_store::find(tx, question.id).value();
-      settling_.settled(tx, d.story, settled, events::question_cancelled(settled), now);
+      settling_.settled(tx, done.story, settled, events::question_cancelled(settled), now);
     }
-    settling_.ask_cancelled(tx, d.story, question_store::latest_ask(tx, id),
+    settling_.ask_cancelled(tx, done.story, question_store::latest_ask(tx, id),
                             "the user cancelled the question: " + reason, now);
-    return d;
   });
-  journal_.announce(done.story);
-  if (done.result.outcome == Outcome::done) abandon_(id);
-  return done.result;
+  if (result.outcome == Outcome::done) abandon_(id);
+  return result;
 }
 
 Control::Result Control::retry(const SessionId& id, Time now) {
-  Done done = db_.write([&](Transaction& tx) {
-    Done d;
-    const auto session = session_store::find(tx, id);
-    if (!session) {
-      d.result.outcome = Outcome::unknown;
-      return d;
-    }
-    d.result.status = session->status;
-    const auto agent = agents_.find(session->agent_name);
+  return change(id, [&](Transaction& tx, Done& done, const Session& session) {
+    const auto agent = agents_.find(session.agent_name);
     const bool runs_here = !agent || agent->runner != RunnerKind::external;
     if (!runs_here || !session_store::retry(tx, id, now)) {
-      d.result.outcome = Outcome::refused;
-      return d;
+      done.result.outcome = Outcome::refused;
+      return;
     }
-    d.result.status = SessionStatus::running;
-    d.story.add(tx, events::session_retried(id, session->turn), now);
-    d.story.turn_due = true;
-    return d;
+    done.result.status = SessionStatus::running;
+    done.story.add(tx, events::session_retried(id, session.turn), now);
+    done.story.turn_due = true;
   });
-  journal_.announce(done.story);
-  return done.result;
 }
 
 Control::Result Control::message(const SessionId& id, std::string_view body, Time now) {
-  Done done = db_.write([&](Transaction& tx) {
-    Done d;
-    const auto session = session_store::find(tx, id);
-    if (!session) {
-      d.result.outcome = Outcome::unknown;
-      return d;
-    }
-    d.result.status = session->status;
-    if (is_finished(session->status)) {
-      d.result.outcome = Outcome::refused;
-      return d;
+  return change(id, [&](Transaction& tx, Done& done, const Session& session) {
+    if (is_finished(session.status)) {
+      done.result.outcome = Outcome::refused;
+      return;
     }
     if (session_store::waiting_messages(tx, id) >=
         static_cast<std::int64_t>(limits_.max_messages)) {
       throw BadRequest("message", "the session has " + std::to_string(limits_.max_messages) +
                                       " messages waiting already");
     }
-    d.result.message = MessageId::make(now);
-    session_store::add_message(tx, id, d.result.message, body, now);
-    d.story.add(tx, events::message_queued(id, d.result.message), now);
-    return d;
+    done.result.message = MessageId::make(now);
+    session_store::add_message(tx, id, done.result.message, body, now);
+    done.story.add(tx, events::message_queued(id, done.result.message), now);
   });
-  journal_.announce(done.story);
-  return done.result;
 }
 
 }  // namespace holdpoint

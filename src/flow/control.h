@@ -44,6 +44,14 @@ class Control {
   Result message(const SessionId& id, std::string_view body, Time now);
 
  private:
+  struct Done {
+    Result result;
+    Story story;
+  };
+  // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
+  template <class Step>
+  Result change(const SessionId& id, Step step);
+
   Database& db_;
   Journal& journal_;
   Notices& notices_;

@@ -1,5 +1,7 @@
 #include "flow/courier.h"
 
+#include <algorithm>
+
 #include "domain/retry.h"
 #include "store/delivery_store.h"
 #include "store/question_store.h"
@@ -22,19 +24,27 @@ void Courier::reclaim(Time now) {
 }
 
 void Courier::stop() {
+  stopping_ = true;
   loop_.stop();
   workers_.stop();
+}
+
+std::size_t Courier::free_workers(const InFlight& in_flight) const {
+  std::size_t busy = 0;
+  for (const auto& [host, count] : in_flight) busy += count;
+  return options_.workers - std::min(busy, options_.workers);
 }
 
 std::vector<Delivery> Courier::claim(Time now) {
   const auto hosts = db_.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
   std::vector<std::pair<std::string, std::size_t>> room;
   in_flight_.with([&](InFlight& in_flight) {
+    std::size_t free = free_workers(in_flight);
     for (const auto& owed : hosts) {
       const std::size_t busy = in_flight.count(owed.host) ? in_flight[owed.host] : 0;
-      if (owed.next_attempt_at <= now && busy < options_.per_host) {
-        room.emplace_back(owed.host, options_.per_host - busy);
-      }
+      if (owed.next_attempt_at > now || busy >= options_.per_host || free == 0) continue;
+      room.emplace_back(owed.host, std::min(options_.per_host - busy, free));
+      free -= room.back().second;
     }
   });
   if (room.empty()) return {};
@@ -60,10 +70,11 @@ std::optional<Time> Courier::run_once(Time now) {
     // in line.
     if (!workers_.submit([this, delivery] { attempt(delivery); })) return std::nullopt;
   }
-  // When hosts have no room, the attempt that ends first wakes us.
+  // When hosts or workers have no room, the attempt that ends first wakes us.
   std::optional<Time> next;
   const auto hosts = db_.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
   in_flight_.with([&](InFlight& in_flight) {
+    if (free_workers(in_flight) == 0) return;
     for (const auto& owed : hosts) {
       const auto it = in_flight.find(owed.host);
       if (it != in_flight.end() && it->second >= options_.per_host) continue;
@@ -88,8 +99,12 @@ void Courier::attempt(const Delivery& delivery) {
       const auto channel = channels_.find(delivery.channel);
       SendOutcome outcome;
       outcome.error = "there is no channel \"" + delivery.channel + "\"";
-      if (channel != channels_.end()) outcome = channel->second->send(delivery, clock_.now());
-      record(delivery, outcome, clock_.now());
+      if (channel != channels_.end()) {
+        outcome = channel->second->send(delivery, clock_.now(), [this] { return stopping_.load(); });
+      }
+      // Broken off is not failed: it stays claimed, and the next start puts it back in line.
+      const bool broken_off = stopping_ && outcome.kind == SendOutcome::Kind::failed;
+      if (!broken_off) record(delivery, outcome, clock_.now());
     }
   } catch (const std::exception& e) {
     // Sent or not, its outcome is not on record: it goes out again once the claim's lease is over.

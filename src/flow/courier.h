@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace holdpoint {
 class Courier {
  public:
   struct Options {
-    std::size_t workers = 64;
+    std::size_t workers = 256;  // So many hosts may hang before one that does not has to wait.
     std::size_t per_host = 4;
     Duration lease{60'000};  // Longer than any attempt takes.
   };
@@ -32,7 +33,7 @@ class Courier {
   void reclaim(Time now);
   void start() { loop_.start(); }
   void wake() { loop_.wake(); }
-  // Sends no more; attempts under way end first.
+  // Sends no more; attempts under way are broken off and made again after the next start.
   void stop();
 
   // Claims what is due and hands it to the workers. Returns when the next attempt is due.
@@ -48,6 +49,7 @@ class Courier {
 
  private:
   using InFlight = std::map<std::string, std::size_t>;
+  std::size_t free_workers(const InFlight& in_flight) const;
   void record(const Delivery& delivery, const SendOutcome& outcome, Time now);
   bool settled_meanwhile(const Delivery& delivery);
 
@@ -57,6 +59,7 @@ class Courier {
   const Channels channels_;
   const Clock& clock_;
   const Options options_;
+  std::atomic<bool> stopping_{false};
   Guarded<InFlight> in_flight_;
   Pool workers_;
   Loop loop_;

@@ -52,83 +52,73 @@ void check_story(World& world, const SessionId& id) {
                       {"question_pending", 1}, {"question_settled", 1}, {"session_completed", 1}});
 }
 
-}  // namespace
-
-TEST_CASE(
-    "the store dies at every point of a session's life: one result, nothing lost, nothing "
-    "doubled") {
-  std::int64_t points = 0;
+// Lets the store die at its first point, its second … until `act` gets through without; each time
+// `act` goes on in a new process until idle, and `check` looks at what is there. Returns the
+// points.
+template <class Prepare, class Act, class Check>
+std::int64_t walk(Prepare prepare, Act act, Check check) {
   for (std::int64_t point = 1;; ++point) {
     CAPTURE(point);
     World world(1000);
-    Client client{world, {}, false};
+    auto client = prepare(world);
     bool crashed = false;
     try {
       world.restart_failing_at(point);
-      client.act();
+      act(client);
     } catch (const Crash&) {
       crashed = true;
     }
-    crashed = crashed || static_cast<FailingDatabase&>(world.db()).crashed();
-    if (!crashed) {
-      points = point;
-      break;
-    }
+    if (!crashed && !static_cast<FailingDatabase&>(world.db()).crashed()) return point;
     world.restart();
     // A lease or a claimed delivery that the dead process held may have to run out first.
     for (int i = 0; i < 4; ++i) {
-      client.act();
+      act(client);
       world.clock.advance(61s);
     }
-    REQUIRE(client.session);
-    check_story(world, *client.session);
+    check(world, client.session.value());
   }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the store dies at every point of a session's life: one result, nothing lost or doubled") {
+  const auto points = walk(
+      [](World& world) {
+        return Client{world, {}, false};
+      },
+      [](Client& client) { client.act(); }, check_story);
   MESSAGE("points walked: " << points);
   CHECK(points > 60);
 }
 
 TEST_CASE("the store dies at every point of a timeout and of a cancel, too") {
   for (const bool cancel : {false, true}) {
-    std::int64_t points = 0;
-    for (std::int64_t point = 1;; ++point) {
-      CAPTURE(cancel);
-      CAPTURE(point);
-      World world(1000);
-      const auto id = world.trigger("poet", "{}", "walk");
-      world.run_until_idle();
-      world.clock.advance(cancel ? 1s : 3600s);
-      const auto act = [&] {
-        if (cancel) (void)world.process().control.cancel(id, "enough", world.now());
-        world.run_until_idle();
-      };
-      bool crashed = false;
-      try {
-        world.restart_failing_at(point);
-        act();
-      } catch (const Crash&) {
-        crashed = true;
-      }
-      crashed = crashed || static_cast<FailingDatabase&>(world.db()).crashed();
-      if (!crashed) {
-        points = point;
-        break;
-      }
-      world.restart();
-      for (int i = 0; i < 3; ++i) {
-        act();
-        world.clock.advance(61s);
-      }
-      REQUIRE(world.session(id).status ==
-              (cancel ? SessionStatus::cancelled : SessionStatus::failed));
-      REQUIRE(world.questions(id)[0].status ==
-              (cancel ? QuestionStatus::cancelled : QuestionStatus::timed_out));
-      REQUIRE(world.count_events(id, cancel ? "session_cancelled" : "session_failed") == 1);
-      std::map<std::string, int> owed;
-      for (const auto& delivery : world.deliveries(id)) ++owed[delivery.event];
-      REQUIRE(owed["question_pending"] == 1);
-      REQUIRE(owed["question_settled"] == 1);
-      REQUIRE(owed[cancel ? "session_cancelled" : "session_failed"] == 1);
-    }
+    CAPTURE(cancel);
+    const auto points = walk(
+        [&](World& world) {
+          Client client{world, world.trigger(), false};
+          world.run_until_idle();
+          world.clock.advance(cancel ? 1s : 3600s);
+          return client;
+        },
+        [&](Client& client) {
+          auto& world = client.world;
+          if (cancel) (void)world.process().control.cancel(*client.session, "enough", world.now());
+          world.run_until_idle();
+        },
+        [&](World& world, const SessionId& id) {
+          const std::string ended = cancel ? "session_cancelled" : "session_failed";
+          REQUIRE(world.session(id).status ==
+                  (cancel ? SessionStatus::cancelled : SessionStatus::failed));
+          REQUIRE(world.questions(id)[0].status ==
+                  (cancel ? QuestionStatus::cancelled : QuestionStatus::timed_out));
+          REQUIRE(world.count_events(id, ended) == 1);
+          std::map<std::string, int> owed;
+          for (const auto& delivery : world.deliveries(id)) ++owed[delivery.event];
+          REQUIRE(owed == std::map<std::string, int>{
+                              {"question_pending", 1}, {"question_settled", 1}, {ended, 1}});
+        });
     CHECK(points > 20);
   }
 }
