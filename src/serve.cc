@@ -111,9 +111,13 @@ sigset_t steering_signals() {
   return set;
 }
 
-void reload_agents(Agents& agents, const std::filesystem::path& folder) {
+std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
+  return load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
+}
+
+void reload_agents(Agents& agents, const Settings& settings) {
   try {
-    agents.replace(load_definitions(folder));
+    agents.replace(definitions_from(settings));
     log(Level::info, "agents_reloaded",
         {{"count", static_cast<std::int64_t>(agents.names().size())}});
   } catch (const DefinitionError& e) {
@@ -128,7 +132,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
   const Settings settings = read_settings(settings_file);
   guard_from(settings);
   secrets_from(settings);
-  const auto definitions = load_definitions(settings.agents.dir);
+  const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
               settings.database.sqlite_path.c_str());
   for (const auto& [name, agent] : definitions) {
@@ -152,7 +156,7 @@ class Node {
  public:
   explicit Node(const Settings& settings)
       : settings_(settings),
-        agents_(load_definitions(settings.agents.dir)),
+        agents_(definitions_from(settings)),
         client_(make_http_client(guard_from(settings))),
         db_(open_sqlite(sqlite_from(settings, metrics_), clock_.now())),
         server_(http_from(settings)),
@@ -216,7 +220,7 @@ class Node {
     const sigset_t signals = steering_signals();
     int number = 0;
     while (sigwait(&signals, &number) == 0 && number == SIGHUP) {
-      reload_agents(agents_, settings_.agents.dir);
+      reload_agents(agents_, settings_);
     }
     log(Level::info, "server_stopping");
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);

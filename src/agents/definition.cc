@@ -61,8 +61,10 @@ class Reader {
     }
   }
   void refuse_unknown() const {
+    std::set<std::string> seen;
     for (const auto& item : root_) {
       const std::string key = item.first.Scalar();
+      if (!seen.insert(key).second) fail(item.first, "the key \"" + key + "\" is there twice");
       if (used_.count(key)) continue;
       fail(item.first, "unknown key \"" + key + "\"");
     }
@@ -103,6 +105,10 @@ void read_runner(Reader& reader, AgentDefinition& agent) {
   } else {
     reader.fail(at, "runner must be http, command or external, not \"" + *runner + "\"");
   }
+  if (agent.name == kExternalAgent && agent.runner != RunnerKind::external) {
+    reader.fail(at,
+                "the agent external stands for asks that name no agent: runner must be external");
+  }
   if (agent.runner != RunnerKind::http && !agent.url.empty()) {
     reader.fail(reader.get("url"), "url goes with runner: http only");
   }
@@ -139,12 +145,14 @@ void read_callback(Reader& reader, AgentDefinition& agent) {
   }
 }
 
-void read_questions(Reader& reader, AgentDefinition& agent) {
+void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds max_timeout) {
   agent.async_questions = reader.value<bool>("async_questions", "true or false")
                               .value_or(agent.runner == RunnerKind::external);
   if (const auto seconds = reader.value<int>("question_timeout", "a whole number of seconds")) {
-    if (*seconds < 1) {
-      reader.fail(reader.get("question_timeout"), "question_timeout must be at least 1 second");
+    if (*seconds < 1 || *seconds > max_timeout.count()) {
+      reader.fail(reader.get("question_timeout"), "question_timeout must be 1 to " +
+                                                      std::to_string(max_timeout.count()) +
+                                                      " seconds ([questions] max_timeout_seconds)");
     }
     agent.question_timeout = std::chrono::seconds{*seconds};
   }
@@ -166,10 +174,12 @@ void read_questions(Reader& reader, AgentDefinition& agent) {
 
 }  // namespace
 
-AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text) {
+AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text,
+                                 std::chrono::seconds max_timeout) {
   const auto fail = [&](int line, const std::string& reason) {
     throw DefinitionError(file.string() + ":" + std::to_string(line) + ": " + reason);
   };
+  if (text.starts_with("\xef\xbb\xbf")) fail(1, "begins with a byte order mark; save it without");
   if (!text.starts_with("---\n") && !text.starts_with("---\r\n")) {
     fail(1, "must begin with a line --- and the front matter");
   }
@@ -195,14 +205,15 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
   }
   read_runner(reader, agent);
   read_callback(reader, agent);
-  read_questions(reader, agent);
+  read_questions(reader, agent, max_timeout);
   reader.refuse_unknown();
   const auto body = text.find('\n', end + 1);
   if (body != std::string::npos) agent.prompt = text.substr(body + 1);
   return agent;
 }
 
-std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder) {
+std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder,
+                                                        std::chrono::seconds max_timeout) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     throw DefinitionError("[agents] dir: there is no folder " + folder.string() +
@@ -221,7 +232,7 @@ std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::p
     text << in.rdbuf();
     try {
       if (!in) throw DefinitionError(file.string() + ": cannot be read");
-      AgentDefinition agent = parse_definition(file, text.str());
+      AgentDefinition agent = parse_definition(file, text.str(), max_timeout);
       definitions.emplace(agent.name, std::move(agent));
     } catch (const DefinitionError& e) {
       complaints.append(complaints.empty() ? "" : "\n").append(e.what());

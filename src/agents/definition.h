@@ -37,10 +37,13 @@ class DefinitionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text);
+// `max_timeout` bounds question_timeout.
+AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text,
+                                 std::chrono::seconds max_timeout);
 
 // Every `*.md` of the folder; throws DefinitionError with all that is wrong, a line each.
-std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder);
+std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::path& folder,
+                                                        std::chrono::seconds max_timeout);
 
 // The agents of a running server. Safe to share between threads.
 class Agents {

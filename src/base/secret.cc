@@ -23,6 +23,7 @@ std::string read_secret(const std::string& text, const std::filesystem::path& fo
     if (!in) throw std::runtime_error("cannot read the file " + path.string());
     std::string value = content.str();
     while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
+    if (value.empty()) throw std::runtime_error("the file " + path.string() + " holds no secret");
     return value;
   }
   return text;

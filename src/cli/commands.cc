@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -65,7 +66,7 @@ std::string read_json(const char* what, const std::string& text) {
   std::string content = text;
   if (text == "-" || text.starts_with("@")) {
     std::ifstream file;
-    if (text != "-") file.open(text.substr(1));
+    if (text != "-" && !std::filesystem::is_directory(text.substr(1))) file.open(text.substr(1));
     std::istream& in = text == "-" ? std::cin : file;
     content.assign(std::istreambuf_iterator<char>(in), {});
     if (in.bad() || content.empty()) {

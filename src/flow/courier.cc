@@ -100,7 +100,8 @@ void Courier::attempt(const Delivery& delivery) {
       SendOutcome outcome;
       outcome.error = "there is no channel \"" + delivery.channel + "\"";
       if (channel != channels_.end()) {
-        outcome = channel->second->send(delivery, clock_.now(), [this] { return stopping_.load(); });
+        outcome =
+            channel->second->send(delivery, clock_.now(), [this] { return stopping_.load(); });
       }
       // Broken off is not failed: it stays claimed, and the next start puts it back in line.
       const bool broken_off = stopping_ && outcome.kind == SendOutcome::Kind::failed;

@@ -50,7 +50,7 @@ class Connection final : public httplib::Stream {
     wrote_ = draining_ = false;
   }
   // Sends what is held back; false if the connection must be closed.
-  bool end_request() { return flush() && !refused_ && guard_->head_complete(); }
+  bool end_request() { return flush() && !refused_ && !said_close_ && guard_->head_complete(); }
 
   // After a request that was not read to its end: what still comes is dropped for a while. Closing
   // at once would reset the connection, and the client might never read our answer.
@@ -97,6 +97,8 @@ class Connection final : public httplib::Stream {
     // The head alone waits for the body, so that both leave in one packet.
     if (!wrote_ && held_.empty()) {
       held_.assign(data, size);
+      const std::string_view head = text.substr(0, text.find("\r\n\r\n"));
+      said_close_ = head.find("\r\nConnection: close") != std::string_view::npos;
       return static_cast<ssize_t>(size);
     }
     const std::string head = std::exchange(held_, {});
@@ -197,6 +199,7 @@ class Connection final : public httplib::Stream {
   bool wrote_ = false;
   bool draining_ = false;
   bool interim_ = false;
+  bool said_close_ = false;
   bool refused_ = false;
 };
 

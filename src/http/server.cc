@@ -96,6 +96,13 @@ class HttpServer::Listener final : public httplib::Server {
           apply(standard_error(413), response);
           return 413;
         });
+    set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      // The library closes after every error; one that a route answered leaves nothing unread.
+      const bool routed = !request.matched_route.empty() && !stopping_ &&
+                          request.version == "HTTP/1.1" &&
+                          request.get_header_value("Connection") != "close";
+      if (routed) response.headers.erase("Connection");
+    });
     set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return HandlerResponse::Unhandled;
       static const std::set<std::string> methods{"GET",   "HEAD",   "POST",   "PUT",

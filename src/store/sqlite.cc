@@ -170,9 +170,9 @@ class SqliteDatabase final : public Database {
       fail_all(*batch, std::current_exception());
       return;
     }
+    if (options_.on_commit) options_.on_commit(size);
     batch->done = true;
     batch->done.notify_all();
-    if (options_.on_commit) options_.on_commit(size);
     if (wal_pages_ >= next_checkpoint_) checkpoint();
   }
 

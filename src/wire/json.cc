@@ -133,6 +133,14 @@ namespace {
 
 void check(std::string_view text, const std::string& field, Names names) {
   if (is_blank(text)) throw Unreadable(field, "is empty where JSON is expected");
+  // The parser takes a NUL for the end of the text and skips a byte order mark; whoever reads the
+  // text after us may not.
+  if (text.find('\0') != std::string_view::npos) {
+    throw Unreadable(field, "is not valid JSON: it holds a NUL byte");
+  }
+  if (text.starts_with("\xef\xbb\xbf")) {
+    throw Unreadable(field, "is not valid JSON: it begins with a byte order mark");
+  }
   Checker checker(names);
   if (Json::sax_parse(text.begin(), text.end(), &checker)) return;
   if (checker.path.empty()) throw Unreadable(field, checker.reason);
@@ -184,7 +192,7 @@ void check_members(const Json& object, const std::string& at,
     for (const auto k : known) {
       if (!k.empty()) names.append(names.empty() ? "" : ", ").append(k);
     }
-    throw BadRequest(member_path(at, shorten(name, 60)),
+    throw BadRequest(member_path(at, name.empty() ? "\"\"" : shorten(name, 60)),
                      names.empty() ? "is not known here; this call takes no fields"
                                    : "is not known here; known are: " + names);
   }

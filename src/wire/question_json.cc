@@ -141,7 +141,7 @@ Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& 
   }
   if (json.contains("tool_call_id") && !json["tool_call_id"].is_null()) {
     ask.tool_call_id = read_string(json["tool_call_id"], "tool_call_id");
-    if (ask.tool_call_id->size() > 200) {
+    if (count_chars(*ask.tool_call_id) > 200) {
       throw BadRequest("tool_call_id", "has at most 200 characters");
     }
   }

@@ -1,5 +1,7 @@
 #include "wire/turn_json.h"
 
+#include <map>
+
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "wire/json.h"
@@ -29,25 +31,18 @@ std::string turn_request_json(const TurnRequest& request) {
 
 TurnReply parse_turn_reply(std::string_view text, const Limits& limits) {
   check_json(text, "reply");
-  const auto members = members_of(text);
   std::optional<std::string_view> ask, state, result, carry_on, error, retry;
-  for (const auto& [name, value] : members) {
-    if (name == "ask") {
-      ask = value;
-    } else if (name == "state") {
-      state = value;
-    } else if (name == "result") {
-      result = value;
-    } else if (name == "continue") {
-      carry_on = value;
-    } else if (name == "error") {
-      error = value;
-    } else if (name == "retry") {
-      retry = value;
-    } else {
+  const std::map<std::string_view, std::optional<std::string_view>*> known{
+      {"ask", &ask},           {"state", &state}, {"result", &result},
+      {"continue", &carry_on}, {"error", &error}, {"retry", &retry}};
+  for (const auto& [name, value] : members_of(text)) {
+    const auto it = known.find(name);
+    if (it == known.end()) {
       throw BadRequest("reply." + shorten(name, 60),
                        "is not known here; a turn answers ask, result, continue or error");
     }
+    if (*it->second) throw BadRequest("reply." + std::string(name), "is there twice");
+    *it->second = value;
   }
   if (!!ask + !!result + !!carry_on + !!error != 1) {
     throw BadRequest("reply",
