@@ -23,7 +23,7 @@ async function send(target, body) {
   assert.equal(ok, response.status < 400);
   // Who is to blame is always said where something is wrong with the body.
   if (response.status === 400) assert.equal(error.field, 'body');
-  if (response.status === 422) assert.match(error.field, /./);
+  if (response.status === 422) assert.ok(error.field, response.text);
   return response;
 }
 

@@ -204,16 +204,16 @@ allow_private = ["127.0.0.0/8"]
       return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
     };
 
-    // Lines as they go over the wire, from the request line to the body; gives all that comes back until the server hangs up.
-    world.raw = async (...lines) => {
+    // Sends `text` as it is, on a connection of its own; gives all that comes back until the server hangs up.
+    world.raw = async (text) => {
       const socket = net.connect({ host, port });
-      socket.write(lines.join('\r\n'));
-      const chunks = [];
+      socket.write(text);
       const read = async () => {
+        const chunks = [];
         for await (const chunk of socket) chunks.push(chunk);
         return Buffer.concat(chunks).toString('utf8');
       };
-      return within(10_000, `the end of the answer to ${lines[0]}; so far: ${chunks}`, read()).finally(() => socket.destroy());
+      return within(10_000, `the server to hang up after\n${text.slice(0, 300)}`, read()).finally(() => socket.destroy());
     };
 
     // Server-sent events. `next()` gives the next event as {id, event, data}; comments are counted, not given.

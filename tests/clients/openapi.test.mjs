@@ -20,10 +20,13 @@ let contract;
 const slow = gate();
 const late = gate();
 
+// A body as messages show it.
+const brief = (body) => (Buffer.isBuffer(body) ? `${body.length} bytes` : (JSON.stringify(body) ?? '').slice(0, 300));
+
 // One request, held against the contract; `status` is what the test expects.
 async function call(status, method, target, body, more = {}) {
   const response = await world.request(method, target, { body, ...more });
-  assert.equal(response.status, status, `${method} ${target} ${(JSON.stringify(body) ?? '').slice(0, 300)} → ${response.status} ${response.text}`);
+  assert.equal(response.status, status, `${method} ${target} ${brief(body)} → ${response.status} ${response.text}`);
   return contract.check(response).json;
 }
 const get = (status, target) => call(status, 'GET', target);
@@ -36,7 +39,7 @@ const fields = { 400: 'body', 413: 'body', 415: 'Content-Type' };
 // A refusal in all its particulars: the code, and the field to blame, or none.
 async function refused(status, target, body, { code = codes[status], field = fields[status], method = 'POST', ...more } = {}) {
   const { error } = await call(status, method, target, body, more);
-  assert.deepEqual([error.code, error.field], [code, field], `${method} ${target} ${(JSON.stringify(body) ?? '').slice(0, 300)} → ${error.message}`);
+  assert.deepEqual([error.code, error.field], [code, field], `${method} ${target} ${brief(body)} → ${error.message}`);
 }
 
 // An answer to a question of a finished session that ended without one.
@@ -639,9 +642,14 @@ test('unknown paths and methods get a proper error', options, async () => {
   assert.equal((await settled(id)).status, 'pending_input', 'a GET decided something');
 });
 
+// One request as it goes over the wire, and the statuses that a connection gives until the server hangs up.
+const wire = (line, headers = [], body = '') => [`${line} HTTP/1.1`, 'Host: holdpoint', ...headers, '', body].join('\r\n');
+const statusesOf = async (...requests) => (await world.raw(requests.join(''))).match(/HTTP\/1\.1 \d{3}/g).map((status) => Number(status.slice(-3)));
+const last = wire('GET /healthz', ['Connection: close']);
+
 test('a method that nobody knows gets 501', options, async () => {
   for (const method of ['get', 'TRACE', 'PROPFIND', 'BREW']) {
-    const text = await world.raw(`${method} /healthz HTTP/1.1`, 'Host: holdpoint', 'Connection: close', '', '');
+    const text = await world.raw(wire(`${method} /healthz`, ['Connection: close']));
     assert.match(text, /^HTTP\/1\.1 501 /);
     const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
     contract.assertNamed('Error', body);
@@ -672,14 +680,33 @@ test('HEAD gives the head of GET and no body', options, async () => {
 
 test('a call without a body needs no Content-Length', options, async () => {
   const { id } = await parked('listens');
-  const bare = (target) => [`POST ${target} HTTP/1.1`, 'Host: holdpoint'];
-  // All in one packet: what follows such a call is the next call, not its body.
-  const text = await world.raw(
-    ...bare('/agent/webhook/echo'), '', ...bare('/agent/ask'), 'Connection: keep-alive', '', '',
-  );
-  assert.deepEqual(text.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 202', 'HTTP/1.1 400'], text);
-  assert.match(await world.raw(...bare(`/agent/session/${id}/cancel`), 'Connection: close', '', ''), /^HTTP\/1\.1 200 /);
+  const calls = [wire('POST /agent/webhook/echo'), wire(`POST /agent/session/${id}/cancel`), wire('POST /agent/ask'), wire('DELETE /agent/ask'), last];
+  assert.deepEqual(await statusesOf(...calls), [202, 200, 400, 405, 200]);
   assert.equal((await settled(id)).status, 'cancelled');
+});
+
+test('a refusal leaves the connection open, unless it is unclear where the request ended', options, async () => {
+  const json = 'Content-Type: application/json';
+  const answered = [
+    [wire('GET /agent/questions?limit=0'), 422],
+    [wire(`GET /agent/session/${nobody}`), 404],
+    [wire('POST /agent/ask', [json, 'Content-Length: 2'], '[]'), 400],
+    [wire('POST /agent/ask', [json, 'Transfer-Encoding: chunked'], '2\r\n[]\r\n0\r\n\r\n'), 400],
+  ];
+  for (const [request, status] of answered) assert.deepEqual(await statusesOf(request, last), [status, 200], request);
+  const unclear = [
+    [wire('POST /agent/ask', [json, 'Content-Length: 0', `Content-Length: ${last.length}`]), 400],
+    [wire('POST /agent/ask', [json, `Content-Length: ${last.length}`, 'Content-Length: 0']), 400],
+    [wire('POST /agent/ask', [json, 'Content-Length: nine']), 400],
+    [wire('POST /agent/ask', [json, 'Content-Length: -1']), 400],
+    [wire('POST /agent/ask', [json, 'Content-Length: 4', 'Transfer-Encoding: chunked'], '0\r\n\r\n'), 400],
+    [wire('POST /agent/ask', [json, 'Transfer-Encoding: gzip']), 400],
+    [wire('POST /agent/ask', [json, 'Transfer-Encoding: chunked'], '-1\r\n'), 400],
+    [wire('POST /agent/ask', [json, `Content-Length : ${last.length}`]), 400],
+    [wire('POST /agent/ask', [json, 'Transfer-Encoding: chunked'], `${(maxBodyBytes + 1).toString(16)}\r\n${'x'.repeat(maxBodyBytes + 1)}\r\n0\r\n\r\n`), 413],
+    [wire('GET /healthz', ['no colon']), 400],
+  ];
+  for (const [request, status] of unclear) assert.deepEqual(await statusesOf(request, last), [status], request.slice(0, 200));
 });
 
 test('a Range header changes nothing', options, async () => {
