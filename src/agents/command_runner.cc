@@ -76,7 +76,8 @@ class Exchange {
       pump(std::min<Duration>(left, 200ms));
       lines_.flush();
     }
-    // What it wrote before it ended is in the pipes.
+    // What it wrote before it ended is in the pipes; what it left running must not add to that.
+    child_.kill_group();
     while (read_output() || read_errors()) {
     }
     lines_.finish();

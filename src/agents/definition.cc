@@ -21,6 +21,10 @@ class Reader {
       : file_(std::move(file)), root_(std::move(root)), first_line_(first_line) {}
 
   [[noreturn]] void fail(const YAML::Node& at, const std::string& reason) const {
+    // A value that is not there has the mark of what follows it; its key knows better.
+    for (const auto& item : root_) {
+      if (item.second.is(at)) fail_at(item.first.Mark().line, reason);
+    }
     fail_at(at.Mark().line, reason);
   }
   [[noreturn]] void fail_at(int line, const std::string& reason) const {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <exception>
+#include <system_error>
 
 #include "base/log.h"
 
@@ -83,7 +84,16 @@ bool Pool::submit(std::function<void()> job) {
   } else if (threads_.size() < most_) {
     threads_.emplace_back();
     const auto self = std::prev(threads_.end());
-    *self = std::thread([this, self] { work(self); });
+    try {
+      *self = std::thread([this, self] { work(self); });
+    } catch (const std::system_error&) {
+      // No more threads to be had: those there are will come to it.
+      threads_.erase(self);
+      if (threads_.empty()) {
+        jobs_.pop_back();
+        return false;
+      }
+    }
     join_ended(lock);
   }
   return true;

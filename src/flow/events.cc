@@ -9,7 +9,7 @@ Facts about(const Question& q) { return {{"question", q.id.text()}, {"agent", q.
 
 Facts about(const Delivery& d) {
   return {{"delivery", d.id.text()},
-          {"event", d.event},
+          {"notice", d.event},
           {"channel", d.channel},
           {"host", d.host},
           {"attempt", d.attempts}};

@@ -35,7 +35,11 @@ Response answer_request(const Route& route, const Request& request) {
   } catch (const StoreError& e) {
     log(Level::error, "request_failed", {{"route", route.pattern}, {"reason", e.what()}});
     Response response = error_response(
-        503, "store_unavailable", "the store cannot commit now; nothing was changed. Try again");
+        503, "store_unavailable",
+        e.in_doubt()
+            ? "the store broke while it committed, and whether this was kept is not known; "
+              "look before you try again"
+            : "the store cannot commit now; nothing was changed. Try again");
     response.headers.emplace_back("Retry-After", "2");
     return response;
   } catch (const std::exception& e) {

@@ -186,7 +186,7 @@ class HttpServer::Listener final : public httplib::Server {
       }
     }
     if (request.has_header("Transfer-Encoding") &&
-        request.get_header_value("Transfer-Encoding") != "chunked") {
+        lower_case(request.get_header_value("Transfer-Encoding")) != "chunked") {
       return error_response(400, "bad_request", "the only Transfer-Encoding known is chunked",
                             "Transfer-Encoding");
     }

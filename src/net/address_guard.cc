@@ -17,7 +17,7 @@ constexpr std::array kPrivate{
     "0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
     "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
     "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4",
-    "::/128",        "::1/128",         "64:ff9b::/96",   "64:ff9b:1::/48", "100::/64",
+    "::/96",         "::1/128",         "64:ff9b::/96",   "64:ff9b:1::/48", "100::/64",
     "2001::/32",     "2001:db8::/32",   "2002::/16",      "fc00::/7",       "fe80::/10",
     "fec0::/10",     "ff00::/8"};
 
@@ -54,11 +54,15 @@ AddressGuard::Range AddressGuard::parse(const std::string& text) {
       throw std::invalid_argument("\"" + text + "\" is no address range like \"127.0.0.0/8\"");
     }
   }
-  range.bits = bits + (most == 32 ? 96 : 0);
+  range.v4 = most == 32;
+  range.bits = bits + (range.v4 ? 96 : 0);
   return range;
 }
 
 bool AddressGuard::inside(const std::vector<unsigned char>& address, const Range& range) {
+  static const std::vector<unsigned char> mark = mapped(in_addr{});
+  const bool v4 = std::equal(mark.begin(), mark.begin() + 12, address.begin());
+  if (v4 != range.v4) return false;
   for (int bit = 0; bit < range.bits; ++bit) {
     const auto byte = static_cast<std::size_t>(bit / 8);
     const int mask = 0x80 >> (bit % 8);

@@ -24,6 +24,7 @@ class AddressGuard {
   struct Range {
     std::vector<unsigned char> prefix;  // 16 bytes; IPv4 as ::ffff:a.b.c.d.
     int bits = 0;
+    bool v4 = false;  // A range of one family holds nothing of the other.
   };
   static Range parse(const std::string& text);
   static bool inside(const std::vector<unsigned char>& address, const Range& range);

@@ -50,12 +50,12 @@ class Line {
     if (too_large_) {
       out.error =
           "the response has more than " + std::to_string(request.max_response_bytes) + " bytes";
-    } else if (refused_) {
-      out.status = 0;
-      out.error = "the address is private; [outgoing] allow_private does not list it";
     } else if (response.error.code != cpr::ErrorCode::OK) {
+      // A name may have several addresses; only if none of them would do is it the guard's doing.
       out.status = 0;
-      out.error = response.error.message.empty() ? "the connection failed" : response.error.message;
+      out.error = refused_ ? "the address is private; [outgoing] allow_private does not list it"
+                  : response.error.message.empty() ? "the connection failed"
+                                                   : response.error.message;
     }
     if (const auto it = response.header.find("Retry-After"); it != response.header.end()) {
       out.retry_after = read_retry_after(it->second);
@@ -147,21 +147,37 @@ std::unique_ptr<HttpClient> make_http_client(AddressGuard guard) {
 }
 
 std::optional<std::string> host_of(const std::string& url) {
+  const auto lower = [](std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+  };
   const auto scheme_end = url.find("://");
   if (scheme_end == std::string::npos) return std::nullopt;
-  std::string scheme = url.substr(0, scheme_end);
-  for (char& c : scheme) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string scheme = lower(url.substr(0, scheme_end));
   if (scheme != "http" && scheme != "https") return std::nullopt;
   for (const char c : url) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return std::nullopt;
   }
   const auto start = scheme_end + 3;
-  std::string host = url.substr(start, url.find_first_of("/?#", start) - start);
-  if (host.empty() || host.find('@') != std::string::npos) return std::nullopt;
-  for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const auto colon = host.rfind(':');
-  const bool has_port = colon != std::string::npos && host.find(']', colon) == std::string::npos;
-  return has_port ? host : host + (scheme == "https" ? ":443" : ":80");
+  const std::string authority = lower(url.substr(start, url.find_first_of("/?#", start) - start));
+  if (authority.find('@') != std::string::npos) return std::nullopt;
+  // An IPv6 address stands in brackets; elsewhere a colon begins the port.
+  const auto bracket = authority.find(']');
+  if (authority.starts_with('[') != (bracket != std::string::npos)) return std::nullopt;
+  const auto colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
+  if (bracket != std::string::npos && std::min(colon, authority.size()) != bracket + 1) {
+    return std::nullopt;
+  }
+  const std::string host = authority.substr(0, colon);
+  if (host.empty() || host == "[]") return std::nullopt;
+  std::string port = colon == std::string::npos ? "" : authority.substr(colon + 1);
+  if (port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  if (port.empty()) port = scheme == "https" ? "443" : "80";
+  const int number = std::stoi(port);
+  if (number < 1 || number > 65535) return std::nullopt;
+  return host + ":" + std::to_string(number);
 }
 
 }  // namespace holdpoint

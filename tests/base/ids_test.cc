@@ -85,7 +85,7 @@ TEST_CASE("two ids of one millisecond differ in more than a counter") {
 
 TEST_CASE("only 36 characters of the lower-case form are a UUID") {
   CHECK(is_uuid("0190a0b0-c0d0-7e0f-8123-456789abcdef"));
-  for (const char* text :
+  for (const std::string text :
        {"", "0190a0b0-c0d0-7e0f-8123-456789abcde", "0190a0b0-c0d0-7e0f-8123-456789abcdef0",
         "0190A0B0-c0d0-7e0f-8123-456789abcdef", "0190a0b0xc0d0-7e0f-8123-456789abcdef",
         "0190a0b0-c0d0-7e0f-8123-456789abcdeg", "0190a0b0c0d0-7e0f-8123-456789abcdef-",

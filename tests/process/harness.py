@@ -215,6 +215,19 @@ class Server:
                 if isinstance(event, dict):
                     yield event
 
+    def check_log(self):
+        """A name given twice in a line means two things to two readers."""
+        def unique(members):
+            names = [name for name, _ in members]
+            check(len(set(names)) == len(names), f"a log line repeats a name: {members}")
+            return dict(members)
+
+        for line in self.log_path.read_text(errors="replace").splitlines() if self.log_path.exists() else []:
+            if line.startswith("{"):
+                # A kill may cut a line short.
+                with contextlib.suppress(ValueError):
+                    json.loads(line, object_pairs_hook=unique)
+
     def log_tail(self, lines=25):
         text = self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
         return text.splitlines()[-lines:]

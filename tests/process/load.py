@@ -17,6 +17,9 @@ from harness import command_agent, free_port, http_agent
 
 EVENTS = ["question_pending", "question_settled", "session_completed"]
 OPEN_SESSIONS = 40
+# A command takes longer to start than a process lives here on a busy machine. If they could fill all of the open
+# sessions, each restart would only start them all again, and nothing else would be under way when the next kill comes.
+OPEN_COMMANDS = 5
 
 
 class Ledger:
@@ -56,12 +59,12 @@ class Load:
         self.receiver = world.receiver(self.on_callback)
         front = {"question_callback": self.receiver.url, "callback_events": EVENTS}
         # A turn that was killed counts as an attempt, and here a turn may be killed many times in a row.
-        self.server = world.server({"agents": {"max_attempts": 100}},
+        self.server = world.server({"agents": {"max_attempts": 1000}},
                                    [http_agent("over-http", self.agent, **front),
                                     command_agent("by-command", **front)], port=free_port())
         self.client = self.server.client(timeout=20)
         self.to_answer = queue.Queue()
-        self.seen, self.completed = set(), set()
+        self.seen, self.completed, self.commands = set(), set(), set()
         self.room = threading.Condition()
         self.no_more_triggers, self.over = threading.Event(), threading.Event()
         self.triggering = self._threads(3, self.trigger_on)
@@ -105,7 +108,9 @@ class Load:
             self.trigger(rng, key, self.payload(rng, key))
 
     def trigger(self, rng, key, payload):
-        agent = "by-command" if rng.random() < 0.15 else "over-http"
+        with self.room:
+            by_command = rng.random() < 0.15 and len(self.commands - self.completed) < OPEN_COMMANDS
+        agent = "by-command" if by_command else "over-http"
         for _ in range(2 if rng.random() < 0.1 else 1):
             reply = self.until_answered(
                 lambda: self.client.post(f"/agent/webhook/{agent}", payload, {"Idempotency-Key": key}))
@@ -113,7 +118,11 @@ class Load:
                 return
             if reply.status != 202:
                 return self.ledger.problem(f"a trigger was refused: {reply}")
-            self.ledger.triggered(key, reply.json["session_id"], payload)
+            session = reply.json["session_id"]
+            self.ledger.triggered(key, session, payload)
+            if by_command:
+                with self.room:
+                    self.commands.add(session)
 
     def payload(self, rng, key):
         """One or two asks of one or two questions; each text is unique, so that a doubled question shows."""
@@ -229,7 +238,7 @@ class Load:
         found = self.client.session(session)
         payload = self.ledger.payloads[session]
         if found["status"] != "completed":
-            yield f"session {session} is {found['status']}: {found['error']}"
+            yield f"session {session} of {found['agent_name']} is {found['status']}: {found['error']}"
             return
         asked = [q["question"] for one_ask in payload["asks"] for q in one_ask["questions"]]
         if sorted(q["question"] for q in questions) != sorted(asked) or found["questions_asked"] != len(asked):

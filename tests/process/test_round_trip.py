@@ -1,5 +1,6 @@
 """From a webhook through questions to a result, over HTTP, with the agents that people would write."""
 
+import base64
 import threading
 import time
 
@@ -81,6 +82,25 @@ def payload_and_state_are_opaque(world):
     client.completed(session)
     check(payload in double.raw[0] and payload in double.raw[1], f"payload changed: {double.raw}")
     check(state in double.raw[1], f"state changed: {double.raw[1]}")
+
+
+@case("the log tells what happened, and nothing of payloads, questions, answers, results or secrets")
+def log_is_discreet(world):
+    receiver = world.receiver()
+    secret = "whsec_" + base64.b64encode(b"of no concern to logs").decode()
+    server, client, _ = start_with_http_agent(world, question_callback=receiver.url, callback_secret=secret,
+                                              callback_events=["question_settled", "session_completed"])
+    ask = {"questions": [{"question": "private question?"}], "context": {"about": "private context"}}
+    session = client.trigger("poet", {"n": "private payload", "asks": [ask]})
+    client.pending(session)
+    client.answer(session, "private answer").expect(200)
+    equal(client.completed(session)["result"]["n"], "private payload", "the result")
+    client.answer(session, "private conflict").expect(409)
+    wait_until(lambda: {d["status"] for d in client.deliveries(session=session)} == {"delivered"}, "callbacks are sent")
+    logged = [line["event"] for line in server.log_events() if line.get("session") == session]
+    for event in ("session_started", "question_asked", "question_answered", "session_resumed", "session_completed"):
+        equal(logged.count(event), 1, f"log lines of {event}")
+    check("private" not in server.log_text() and secret not in server.log_text(), "the log holds what is private")
 
 
 @case("a batch of three keeps partial answers and resumes with the last one")

@@ -1,0 +1,78 @@
+#include "wire/session_json.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/wire/sample_question.h"
+#include "wire/json.h"
+
+namespace holdpoint {
+namespace {
+
+Session sample_session() {
+  Session s;
+  s.id = SessionId("sess-456");
+  s.agent_name = "write-poem";
+  s.created_at = *parse_iso("2024-01-01T12:00:00.000Z");
+  s.updated_at = *parse_iso("2024-01-01T12:05:00.000Z");
+  return s;
+}
+
+TEST_CASE("a finished session has the members of seed 002 first, and more after them") {
+  Session s = sample_session();
+  s.status = SessionStatus::completed;
+  s.result = R"({ "poem_path": "poem/love-haiku-2024.md" })";
+  s.questions_asked = 1;
+  s.completed_at = s.updated_at;
+  s.turn = 2;
+  s.attempts = 1;
+  JsonWriter out;
+  write_session(out, s);
+  CHECK(out.take() ==
+        R"({"id":"sess-456","agent_name":"write-poem","status":"completed",)"
+        R"("result":{ "poem_path": "poem/love-haiku-2024.md" },"questions_asked":1,)"
+        R"("created_at":"2024-01-01T12:00:00.000Z","completed_at":"2024-01-01T12:05:00.000Z",)"
+        R"("error":null,"updated_at":"2024-01-01T12:05:00.000Z","parent_id":null,"turn":2,)"
+        R"("attempts":1})");
+}
+
+TEST_CASE("a session that waits shows its questions, one that does not has none") {
+  Session s = sample_session();
+  s.status = SessionStatus::pending_input;
+  s.parent_id = SessionId("sess-1");
+  JsonWriter waiting, running;
+  write_session(waiting, s, {test::sample_question()});
+  const Json json = Json::parse(waiting.take());
+  CHECK(json["status"] == "pending_input");
+  CHECK(json["parent_id"] == "sess-1");
+  CHECK(json["result"] == nullptr);
+  REQUIRE(json["questions"].size() == 1);
+  CHECK(json["questions"][0]["id"] == "q-123");
+  write_session(running, s, {});
+  CHECK(Json::parse(running.take())["questions"].dump() == "[]");
+}
+
+TEST_CASE("a delivery is shown with its last attempt") {
+  Delivery d;
+  d.id = DeliveryId("d-1");
+  d.session_id = SessionId("sess-456");
+  d.question_id = QuestionId("q-123");
+  d.channel = "url";
+  d.event = "question_pending";
+  d.destination = "https://example.org/hook";
+  d.body = "never shown";
+  d.attempts = 3;
+  d.next_attempt_at = *parse_iso("2024-01-01T12:06:00.000Z");
+  d.last_status = 503;
+  d.last_error = "HTTP 503";
+  d.created_at = *parse_iso("2024-01-01T12:00:00.000Z");
+  JsonWriter out;
+  write_delivery(out, d);
+  CHECK(out.take() ==
+        R"({"id":"d-1","session_id":"sess-456","question_id":"q-123","event":"question_pending",)"
+        R"("channel":"url","destination":"https://example.org/hook","status":"pending",)"
+        R"("attempts":3,"next_attempt_at":"2024-01-01T12:06:00.000Z","last_status":503,)"
+        R"("last_error":"HTTP 503","created_at":"2024-01-01T12:00:00.000Z","delivered_at":null})");
+}
+
+}  // namespace
+}  // namespace holdpoint
