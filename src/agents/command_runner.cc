@@ -87,6 +87,8 @@ class Exchange {
  private:
   [[noreturn]] void stop(const std::string& reason) {
     child_.kill_group();
+    while (read_errors()) {  // Its last words are in the pipe.
+    }
     lines_.finish();
     throw TurnFailed(reason, true);
   }

@@ -138,7 +138,7 @@ TEST_CASE("a name is plain letters, digits, - _ and . and stands for a file") {
     CHECK(parse("---\nrunner: external\n---\n", "/agents/" + std::string(name) + ".md").name ==
           name);
   }
-  for (const std::string name : {"a b", "é", "-x", "a:b", std::string(65, 'x').c_str()}) {
+  for (const auto& name : std::vector<std::string>{"a b", "é", "-x", "a:b", std::string(65, 'x')}) {
     CAPTURE(name);
     CHECK_THROWS_WITH_AS(parse("---\nrunner: external\n---\n", "/agents/" + name + ".md"),
                          doctest::Contains(":2: name has"), DefinitionError);

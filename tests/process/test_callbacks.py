@@ -231,6 +231,23 @@ def hung_receiver(world):
     check(time.monotonic() - started < 1, "an answer waited for the hung receiver")
 
 
+@case("SIGTERM does not wait for a receiver that hangs; the message goes out after the next start, under its id")
+def sigterm_while_a_receiver_hangs(world):
+    release = threading.Event()
+    world.closing(release.set)
+    receiver = world.receiver(lambda _: release.wait(60) and 200)
+    server, client = start(world, receiver)
+    session, _ = ask(client)
+    wait_received(receiver, 1)
+    code, seconds = server.terminate(deadline=10)
+    equal(code, 0, f"exit code after {seconds:.1f} s")
+    release.set()
+    server.start()
+    wait_received(receiver, 2)
+    delivery = wait_delivery(server.client(), session, "delivered")
+    equal({callback.id for callback in receiver.received}, {delivery["id"]}, "the id of both attempts")
+
+
 @case("a receiver that is not there, and one outside the allowed ranges, are failures with a reason")
 def unreachable(world):
     closed = world.receiver()
