@@ -78,13 +78,11 @@ std::vector<ClaimedTurn> Turns::claim(Time now, std::int64_t most) {
 std::optional<Time> Turns::run_once(Time now) {
   const std::int64_t free = static_cast<std::int64_t>(options_.workers) - running();
   if (free <= 0) return std::nullopt;  // The next worker that is done wakes us.
-  const auto next = db_.read([](Transaction& tx) { return session_store::next_due(tx); });
-  if (!next || *next > now) return next;
   for (auto& turn : claim(now, free)) {
     const auto running = std::make_shared<Running>();
     running->lease = turn.lease;
     running_.with([&](RunningTurns& r) { r[turn.lease.session] = running; });
-    const auto job = [this, running, turn = std::move(turn)] {
+    auto job = [this, running, turn = std::move(turn)] {
       execute(turn, running);
       const bool was_full = running_.with([&](RunningTurns& r) {
         const bool full = r.size() >= options_.workers;
@@ -95,11 +93,11 @@ std::optional<Time> Turns::run_once(Time now) {
       });
       if (was_full) claimer_.wake();
     };
-    if (!workers_.submit(job)) {
+    if (!workers_.submit(std::move(job))) {
       running_.with([&](RunningTurns& r) { r.erase(running->lease.session); });
     }
   }
-  return now;  // There may be more.
+  return db_.read([](Transaction& tx) { return session_store::next_due(tx); });
 }
 
 void Turns::heartbeat(Time now) {
