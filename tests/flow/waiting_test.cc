@@ -44,6 +44,39 @@ TEST_CASE("whoever waits for a session or a question is woken by its change, not
   CHECK(done->session.status == SessionStatus::completed);
 }
 
+TEST_CASE("every step wakes those who have work now, so that nobody has to poll") {
+  World world;
+  int turns = 0, deliveries = 0;
+  std::vector<Time> deadlines;
+  auto& journal = world.process().journal;
+  journal.on_turn_due = [&] { ++turns; };
+  journal.on_delivery_due = [&] { ++deliveries; };
+  journal.on_deadline = [&](Time deadline) { deadlines.push_back(deadline); };
+  const auto woken = [&](int by_turns, int by_deliveries) {
+    const bool right = turns == by_turns && deliveries == by_deliveries;
+    turns = deliveries = 0;
+    return right;
+  };
+  const auto id = world.trigger();
+  CHECK(woken(1, 0));
+  world.run_until_idle();  // It asks: a message is owed, a deadline set.
+  CHECK(woken(0, 1));
+  CHECK(deadlines == std::vector<Time>{world.now() + 3600s});
+  world.answer(id, "haiku");
+  CHECK(woken(1, 1));
+  world.run_until_idle();
+  CHECK(woken(0, 1));
+
+  const auto late = world.trigger();
+  world.run_until_idle();
+  world.clock.advance(3600s);
+  turns = deliveries = 0;
+  world.process().expiry.run_once(world.now());  // It fails: settled and failed are owed.
+  CHECK(woken(0, 1));
+  (void)world.process().control.retry(late, world.now());
+  CHECK(woken(1, 0));
+}
+
 TEST_CASE("closing the journal lets all who wait go") {
   World world;
   const auto id = world.trigger();
