@@ -17,8 +17,8 @@ namespace {
 // Reads one front matter; every complaint names the line.
 class Reader {
  public:
-  Reader(std::filesystem::path file, YAML::Node root, int first_line)
-      : file_(std::move(file)), root_(std::move(root)), first_line_(first_line) {}
+  Reader(std::filesystem::path file, const YAML::Node& root, int first_line)
+      : file_(std::move(file)), root_(root), first_line_(first_line) {}
 
   [[noreturn]] void fail(const YAML::Node& at, const std::string& reason) const {
     // A value that is not there has the mark of what follows it; its key knows better.

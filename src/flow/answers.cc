@@ -18,7 +18,8 @@ View look(Transaction& tx, const SessionId& id, const Answer& answer) {
   View view{session_store::find(tx, id), {}};
   if (!view.session) return view;
   view.questions = question_store::latest_ask(tx, id);
-  for (const auto& [key, values] : answer.values) {
+  for (const auto& entry : answer.values) {
+    const std::string& key = entry.first;
     const bool seen = std::any_of(view.questions.begin(), view.questions.end(),
                                   [&](const Question& q) { return q.id.text() == key; });
     if (seen || !is_uuid(key)) continue;

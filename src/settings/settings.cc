@@ -135,7 +135,8 @@ class Reader {
         known.insert(variable(section.str(), key.str()));
       }
     }
-    for (const auto& [name, value] : environment_) {
+    for (const auto& entry : environment_) {
+      const std::string& name = entry.first;
       const bool ours = std::any_of(prefixes.begin(), prefixes.end(),
                                     [&](const auto& prefix) { return name.starts_with(prefix); });
       if (ours && !known.count(name)) complain("the environment's " + name + " is no setting");
