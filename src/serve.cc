@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include "agents/command_runner.h"
 #include "agents/http_runner.h"
@@ -177,20 +176,26 @@ class Node {
     expiry_.start();
     retention_.start();
     feed_.start();
-    std::thread signals([this] { obey_signals(); });
+    Pool signals("hp-signals", 1, 1);
+    if (!signals.submit([this] { obey_signals(); })) return 1;
     log(Level::info, "server_listening",
         {{"address", address_},
          {"database", settings_.database.sqlite_path.string()},
          {"agents", static_cast<std::int64_t>(agents_.names().size())}});
-    server_.run(all_routes(api_));
+    const bool told_to = server_.run(all_routes(api_));
+    if (!told_to) {
+      // Alive but deaf helps nobody: stop as if told to, and let the supervisor start afresh.
+      log(Level::error, "listener_failed", {{"what_now", "exiting; start again"}});
+      kill(getpid(), SIGTERM);
+    }
     // Requests are answered; let turns end, or give them back.
     turns_.stop(4s);
     expiry_.stop();
     retention_.stop();
     courier_.stop();
-    signals.join();
+    signals.stop();
     log(Level::info, "server_stopped");
-    return 0;
+    return told_to ? 0 : 1;
   }
 
  private:

@@ -46,7 +46,7 @@ class Turns {
   // One claimed turn to its end, in the caller's thread.
   void run(const session_store::ClaimedTurn& turn);
 
-  // The claims of a test: what run_once would hand to workers.
+  // What run_once hands to workers; tests run them by hand.
   std::vector<session_store::ClaimedTurn> claim(Time now, std::int64_t most);
 
   // Stops the session's turn if it runs here; its lease must be gone already.

@@ -120,11 +120,12 @@ class HttpServer::Listener final : public httplib::Server {
     });
   }
 
-  void serve(Routes routes) {
+  bool serve(Routes routes) {
     routes_ = std::move(routes);
     for (const auto& route : routes_) add(route);
     refuse_other_methods();
     listen_after_bind();
+    return stopping_;
   }
 
   const HttpServer::Options& options() const { return options_; }
@@ -280,7 +281,7 @@ std::string HttpServer::bind() {
                            ": the address is in use or not this machine's ([server] listen)");
 }
 
-void HttpServer::run(Routes routes) { listener_->serve(std::move(routes)); }
+bool HttpServer::run(Routes routes) { return listener_->serve(std::move(routes)); }
 void HttpServer::stop() { listener_->begin_stop(); }
 std::size_t HttpServer::threads() const { return listener_->pool().threads(); }
 

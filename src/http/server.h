@@ -26,8 +26,8 @@ class HttpServer {
 
   // Throws std::runtime_error if the address cannot be had. Returns the one it has.
   std::string bind();
-  // Serves `routes` until stop().
-  void run(Routes routes);
+  // Serves `routes` until stop(). False if it ended without one: the system would accept no more.
+  [[nodiscard]] bool run(Routes routes);
   // From any thread: accepts no more. run() returns once the open requests are answered.
   void stop();
   std::size_t threads() const;

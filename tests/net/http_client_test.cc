@@ -10,19 +10,10 @@ namespace holdpoint {
 namespace {
 
 using namespace std::chrono_literals;
+using test::local_client;
+using test::post;
 using test::response;
 using test::TinyServer;
-
-std::unique_ptr<HttpClient> local_client() {
-  return make_http_client(AddressGuard({"127.0.0.0/8"}));
-}
-
-HttpRequest post(const std::string& url, std::string body = "{}") {
-  HttpRequest request;
-  request.url = url;
-  request.body = std::move(body);
-  return request;
-}
 
 // What a client gets from a server that always answers with these bytes.
 HttpResponse answer_of(const std::string& bytes) {

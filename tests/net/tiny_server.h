@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "net/http_client.h"
 
 namespace holdpoint::test {
 
@@ -122,6 +123,18 @@ class TinyServer {
 inline std::string response(int status, const std::string& body, const std::string& headers = "") {
   return "HTTP/1.1 " + std::to_string(status) + " Whatever\r\n" + headers +
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+// May reach this machine, and nothing else that is private.
+inline std::unique_ptr<HttpClient> local_client() {
+  return make_http_client(AddressGuard({"127.0.0.0/8"}));
+}
+
+inline HttpRequest post(const std::string& url, std::string body = "{}") {
+  HttpRequest request;
+  request.url = url;
+  request.body = std::move(body);
+  return request;
 }
 
 }  // namespace holdpoint::test
