@@ -1,5 +1,8 @@
 """Processes that die, are told to stop, or find another one at work."""
 
+import ctypes
+import os
+import socket
 import subprocess
 import threading
 
@@ -28,6 +31,29 @@ def sigterm_under_load(world):
     check_no_problems(load.verify(), "at the end")
     load.server.kill()
     equal(integrity(load.server.database_path, world.folder / "copy"), ["ok"], "integrity")
+
+
+def break_listener(pid):
+    """Makes accept() fail in that process, as a system out of resources would: its own socket, shut from outside."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = libc.syscall(434, pid, 0)  # pidfd_open
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        if "socket" not in os.readlink(f"/proc/{pid}/fd/{name}"):
+            continue
+        with socket.socket(fileno=libc.syscall(438, pidfd, int(name), 0)) as mine:  # pidfd_getfd
+            if mine.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                mine.shutdown(socket.SHUT_RDWR)
+    os.close(pidfd)
+
+
+@case("a server that can accept no more exits with an error, and loses nothing")
+def deaf_listener(world):
+    server = world.server()
+    question = server.client().ask("Anyone?")["questions"][0]["id"]
+    break_listener(server.process.pid)
+    equal(server.wait_exit(), 1, "exit code")
+    server.start()
+    equal(server.client().question(question)["status"], "pending", "the question after the restart")
 
 
 @case("SIGTERM does not wait for a turn that hangs, nor for clients that wait")
