@@ -10,6 +10,8 @@ find_package(tomlplusplus REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 include(FetchContent)
 
 find_package(httplib 0.41 QUIET)

@@ -5,7 +5,10 @@
 #include <optional>
 
 #include "agents/definition.h"
+#include "cli/access_commands.h"
 #include "cli/commands.h"
+#include "load.h"
+#include "offline.h"
 #include "serve.h"
 #include "settings/settings.h"
 #include "store/database.h"
@@ -45,6 +48,7 @@ int run(int argc, char** argv) {
   bool version_json = false;
   version_command->add_flag("--json", version_json, "As JSON");
   cli::Commands commands(app);
+  cli::AccessCommands access(app);
 
   try {
     app.parse(argc, argv);
@@ -61,6 +65,10 @@ int run(int argc, char** argv) {
   if (app.get_subcommands().empty()) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
+  }
+  if (access.chosen()) {
+    const Settings known = read_settings(access.settings());
+    return access.run([&] { return open_offline(known); }, address_of(known));
   }
   return commands.run();
 }

@@ -17,24 +17,15 @@
 #include "flow/turns.h"
 #include "http/api.h"
 #include "http/server.h"
-#include "settings/settings.h"
+#include "load.h"
+#include "store/secret_store.h"
 #include "store/sqlite.h"
+#include "wire/digest.h"
 
 namespace holdpoint {
 namespace {
 
 using namespace std::chrono_literals;
-
-Settings read_settings(const std::optional<std::filesystem::path>& file) {
-  Environment environment;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return load_settings(file, environment);
-}
 
 Limits limits_from(const Settings& s) {
   Limits limits;
@@ -57,7 +48,7 @@ std::vector<WebhookSecret> secrets_from(const Settings& s) {
   std::vector<WebhookSecret> secrets;
   for (const auto& secret : s.questions.callback_secret) {
     try {
-      secrets.push_back(WebhookSecret::parse(secret));
+      secrets.push_back(WebhookSecret::parse(secret.reveal()));
     } catch (const BadRequest& e) {
       throw SettingsError(std::string("[questions] callback_secret ") + e.what());
     }
@@ -73,9 +64,22 @@ AddressGuard guard_from(const Settings& s) {
   }
 }
 
-Notices::Options notices_from(const Settings& s, const std::string& address) {
+AddressRanges proxies_from(const Settings& s) {
+  try {
+    return AddressRanges(s.server.trusted_proxies);
+  } catch (const std::invalid_argument& e) {
+    throw SettingsError(std::string("[server] trusted_proxies: ") + e.what());
+  }
+}
+
+std::string public_url_from(const Settings& s, const std::string& address) {
+  if (!s.server.public_url.empty()) return s.server.public_url;
+  return (s.server.tls_cert.empty() ? "http://" : "https://") + address;
+}
+
+Notices::Options notices_from(const Settings& s, const std::string& public_url) {
   Notices::Options options;
-  options.public_url = s.server.public_url.empty() ? "http://" + address : s.server.public_url;
+  options.public_url = public_url;
   if (!s.questions.callback_url.empty()) options.callback_url = s.questions.callback_url;
   options.callback_secrets = secrets_from(s);
   options.callback_events = s.questions.callback_events;
@@ -130,10 +134,12 @@ void reload_agents(Agents& agents, const Settings& settings) {
 int check(const std::optional<std::filesystem::path>& settings_file) {
   const Settings settings = read_settings(settings_file);
   guard_from(settings);
+  proxies_from(settings);
   secrets_from(settings);
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
               settings.database.sqlite_path.c_str());
+  for (const auto& line : settings.shown) std::printf("  %s\n", line.c_str());
   for (const auto& [name, agent] : definitions) {
     const char* runner = agent.runner == RunnerKind::http      ? "http"
                          : agent.runner == RunnerKind::command ? "command"
@@ -160,7 +166,10 @@ class Node {
         db_(open_sqlite(sqlite_from(settings, metrics_), clock_.now())),
         server_(http_from(settings)),
         address_(server_.bind()),
-        notices_(agents_, notices_from(settings, address_)) {
+        public_url_(public_url_from(settings, address_)),
+        notices_(agents_, notices_from(settings, public_url_)),
+        gate_(clock_, credentials_, keys_, people_, form_nonce(*db_), gate_from(settings)) {
+    refuse_to_stand_open();
     journal_.on_turn_due = [this] { turns_.wake(); };
     journal_.on_delivery_due = [this] { courier_.wake(); };
     journal_.on_deadline = [this](Time deadline) { expiry_.note_deadline(deadline); };
@@ -175,6 +184,7 @@ class Node {
     courier_.start();
     expiry_.start();
     retention_.start();
+    keys_.start();
     feed_.start();
     Pool signals("hp-signals", 1, 1);
     if (!signals.submit([this] { obey_signals(); })) return 1;
@@ -182,7 +192,7 @@ class Node {
         {{"address", address_},
          {"database", settings_.database.sqlite_path.string()},
          {"agents", static_cast<std::int64_t>(agents_.names().size())}});
-    const bool told_to = server_.run(all_routes(api_));
+    const bool told_to = server_.run(gate_.guard(all_routes(api_)));
     if (!told_to) {
       // Alive but deaf helps nobody: stop as if told to, and let the supervisor start afresh.
       log(Level::error, "listener_failed", {{"what_now", "exiting; start again"}});
@@ -193,12 +203,58 @@ class Node {
     expiry_.stop();
     retention_.stop();
     courier_.stop();
+    keys_.stop();
     signals.stop();
     log(Level::info, "server_stopped");
     return told_to ? 0 : 1;
   }
 
  private:
+  // Whoever can reach it could answer in anybody's name.
+  void refuse_to_stand_open() {
+    const auto& server = settings_.server;
+    if (server.loopback) return;
+    std::string wrong;
+    if (!credentials_.live(clock_.now())) {
+      wrong =
+          "\n  there is no key and no user yet. Make one first, e.g. `holdpoint users add ana "
+          "--role "
+          "admin` or `holdpoint keys create --name ci --scope sessions:create`";
+    }
+    if (server.tls_cert.empty() && server.trusted_proxies.empty() && !server.insecure_http) {
+      wrong +=
+          "\n  what is sent could be read on the way. Set [server] tls_cert and tls_key; or, "
+          "behind a "
+          "proxy that does TLS, trusted_proxies; or, if the network is trusted, insecure_http = "
+          "true";
+    }
+    if (wrong.empty()) return;
+    throw SettingsError("[server] listen = \"" + server.listen +
+                        "\" lets other machines in, but:" + wrong);
+  }
+
+  static FormNonce form_nonce(Database& db) {
+    return FormNonce(db.write([](Transaction& tx) {
+      return secret_store::find_or_insert(tx, "forms", to_hex(random_bytes(32)));
+    }));
+  }
+
+  Gate::Options gate_from(const Settings& s) {
+    Gate::Options options;
+    options.loopback = s.server.loopback;
+    options.public_url = s.server.public_url;
+    options.trusted_proxies = proxies_from(s);
+    options.proxy_user_header = s.auth.proxy_user_header;
+    options.requests_per_key = static_cast<std::size_t>(s.limits.requests_per_key_per_second);
+    options.wrong_credentials = static_cast<std::size_t>(s.limits.wrong_credentials_per_minute);
+    options.on_refused = [this](const char* reason) { metrics_.refused(reason); };
+    return options;
+  }
+
+  static People::Options people_from(const Settings& s) {
+    return {std::chrono::hours{s.auth.login_hours}, role_from(s.auth.proxy_role)};
+  }
+
   HttpServer::Options http_from(const Settings& s) {
     HttpServer::Options options;
     options.listen = s.server.listen;
@@ -245,7 +301,13 @@ class Node {
   Journal journal_;
   HttpServer server_;
   const std::string address_;
+  const std::string public_url_;
   Notices notices_;
+  Credentials credentials_{*db_};
+  Keys keys_{*db_, clock_};
+  People people_{*db_, people_from(settings_)};
+  Links links_{*db_, agents_};
+  Gate gate_;
   Settling settling_{notices_, agents_};
   TurnEnd turn_end_{
       *db_, journal_, notices_, metrics_, {ask_, limits_, settings_.agents.max_attempts}};
@@ -264,11 +326,12 @@ class Node {
   Feed feed_{*db_, clock_};
   Views views_{*db_, journal_};
   Intake intake_{*db_, journal_, notices_, agents_, {ask_, limits_}};
-  Answers answers_{*db_, journal_, settling_, limits_};
+  Answers answers_{*db_, journal_, settling_, agents_, limits_};
   Control control_{
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
+  AccessApi access_{clock_, keys_, people_, credentials_, *db_};
   Api api_{clock_,
            intake_,
            answers_,
@@ -278,6 +341,10 @@ class Node {
            feed_,
            metrics_,
            agents_,
+           access_,
+           links_,
+           gate_,
+           public_url_,
            limits_,
            [this] { return db_->healthy(); },
            [this](Metrics::Gauges& gauges) {

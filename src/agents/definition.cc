@@ -9,6 +9,7 @@
 
 #include "base/secret.h"
 #include "domain/bad_request.h"
+#include "domain/text.h"
 #include "net/http_client.h"
 
 namespace holdpoint {
@@ -133,11 +134,13 @@ void read_callback(Reader& reader, AgentDefinition& agent) {
   }
   for (const auto& secret : secrets) {
     try {
-      agent.callback_secrets.push_back(WebhookSecret::parse(read_secret(secret, agent.folder)));
+      agent.callback_secrets.push_back(
+          WebhookSecret::parse(read_secret(secret, agent.folder).reveal()));
     } catch (const std::runtime_error& e) {
       reader.fail(reader.get("callback_secret"), std::string("callback_secret: ") + e.what());
     }
   }
+  agent.callback_link = reader.value<bool>("callback_link", "true or false").value_or(false);
   agent.callback_events = reader.texts("callback_events", false);
   static const std::set<std::string> known{"question_pending", "question_settled",
                                            "session_completed", "session_failed",
@@ -145,6 +148,43 @@ void read_callback(Reader& reader, AgentDefinition& agent) {
   for (const auto& event : agent.callback_events) {
     if (!known.count(event)) {
       reader.fail(reader.get("callback_events"), "unknown event \"" + event + "\"");
+    }
+  }
+}
+
+// How upstream proves who it is.
+void read_webhook(Reader& reader, AgentDefinition& agent) {
+  const auto scheme = reader.text("webhook_verify");
+  const auto secrets = reader.texts("webhook_secret", true);
+  if (scheme) {
+    const auto known = webhook_scheme_from(*scheme);
+    if (!known) {
+      reader.fail(reader.get("webhook_verify"),
+                  "webhook_verify must be github, standard, slack, bearer or none");
+    }
+    agent.webhook_verify = *known;
+  }
+  if (agent.webhook_verify == WebhookScheme::none) {
+    if (secrets.empty()) return;
+    reader.fail(reader.get("webhook_secret"),
+                "webhook_secret needs webhook_verify: github, standard, slack or bearer");
+  }
+  if (secrets.empty() || secrets.size() > 2) {
+    reader.fail(reader.get("webhook_verify"),
+                "webhook_verify: " + *scheme +
+                    " needs a webhook_secret, or two while upstream changes over");
+  }
+  for (const auto& text : secrets) {
+    try {
+      Secret secret = read_secret(text, agent.folder);
+      if (agent.webhook_verify == WebhookScheme::standard) {
+        secret = Secret(WebhookSecret::parse(secret.reveal()).key());
+      } else if (secret.reveal().size() < 16) {
+        throw std::runtime_error("must have at least 16 characters");
+      }
+      agent.webhook_keys.push_back(std::move(secret));
+    } catch (const std::runtime_error& e) {
+      reader.fail(reader.get("webhook_secret"), std::string("webhook_secret: ") + e.what());
     }
   }
 }
@@ -166,6 +206,14 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
       reader.fail(reader.get("on_timeout"), "on_timeout must be fail, default or continue");
     }
   }
+  agent.answerers = reader.texts("answerers", false);
+  for (const auto& name : agent.answerers) {
+    if (is_blank(name)) reader.fail(reader.get("answerers"), "answerers must be a list of names");
+  }
+  if (const YAML::Node node = reader.get("answerers"); node && agent.answerers.empty()) {
+    reader.fail(node, "answerers is empty: leave it out, or list who may answer");
+  }
+  agent.allow_cancel = reader.value<bool>("allow_cancel", "true or false").value_or(true);
   for (const auto& channel : reader.texts("channels", false)) {
     if (channel != "url") {
       reader.fail(reader.get("channels"), "channel \"" + channel + "\" is not there; known: url");
@@ -209,6 +257,7 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
   }
   read_runner(reader, agent);
   read_callback(reader, agent);
+  read_webhook(reader, agent);
   read_questions(reader, agent, max_timeout);
   reader.refuse_unknown();
   const auto body = text.find('\n', end + 1);

@@ -29,6 +29,11 @@ struct AgentDefinition {
   std::vector<std::string> callback_events;  // Besides question_pending.
   std::optional<std::chrono::seconds> question_timeout;
   std::optional<OnTimeout> on_timeout;
+  std::vector<std::string> answerers;  // Who may answer; empty: everybody who may answer at all.
+  bool allow_cancel = true;            // Whether those who may answer may call the question off.
+  bool callback_link = false;          // Callbacks carry a link with which its holder may answer.
+  WebhookScheme webhook_verify = WebhookScheme::none;
+  std::vector<Secret> webhook_keys;  // As verify_webhook wants them.
   std::string prompt;
 };
 

@@ -1,5 +1,7 @@
 #include "base/secret.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -7,16 +9,21 @@
 
 namespace holdpoint {
 
-std::string read_secret(const std::string& text, const std::filesystem::path& folder) {
+Secret read_secret(const std::string& text, const std::filesystem::path& folder) {
   if (text.starts_with("env:")) {
     const char* value = std::getenv(text.c_str() + 4);
     if (!value || !*value) {
       throw std::runtime_error("the environment has no " + text.substr(4));
     }
-    return value;
+    return Secret(value);
   }
   if (text.starts_with("file:")) {
     const auto path = folder / text.substr(5);
+    struct stat status {};
+    if (stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0) {
+      throw std::runtime_error("the file " + path.string() +
+                               " can be read by everybody on this machine; chmod 600 it");
+    }
     std::ifstream in(path);
     std::ostringstream content;
     content << in.rdbuf();
@@ -24,9 +31,9 @@ std::string read_secret(const std::string& text, const std::filesystem::path& fo
     std::string value = content.str();
     while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
     if (value.empty()) throw std::runtime_error("the file " + path.string() + " holds no secret");
-    return value;
+    return Secret(std::move(value));
   }
-  return text;
+  return Secret(text);
 }
 
 }  // namespace holdpoint

@@ -11,8 +11,9 @@ std::string without_slash(std::string url) {
 }  // namespace
 
 // People name the server themselves, so any address will do.
-Client::Client(std::string server)
+Client::Client(std::string server, std::string key)
     : server_(without_slash(std::move(server))),
+      key_(std::move(key)),
       http_(make_http_client(AddressGuard({"0.0.0.0/0", "::/0"}))) {}
 
 Reply Client::get(const std::string& path, Duration longest) {
@@ -33,6 +34,7 @@ Reply Client::post(const std::string& path, const std::string& body) {
 
 Reply Client::call(HttpRequest request) {
   request.max_response_bytes = std::size_t{256} << 20;
+  if (!key_.empty()) request.headers["Authorization"] = "Bearer " + key_;
   if (!host_of(request.url)) {
     throw CallFailed("--server must be a URL like http://127.0.0.1:8080, not " + server_);
   }
@@ -41,34 +43,28 @@ Reply Client::call(HttpRequest request) {
     throw CallFailed("cannot reach " + server_ + ": " + response.error +
                      " (is `holdpoint serve` running? --server or HOLDPOINT_SERVER says where)");
   }
-  Json body = Json::parse(response.body, nullptr, false);
-  if (!body.is_object()) {
-    throw CallFailed(request.url + " answered HTTP " + std::to_string(response.status) +
-                     " without JSON; is this a Holdpoint server?");
-  }
-  if (response.status < 200 || response.status > 299) {
-    const Json error = body.value("error", Json::object());
-    std::string message = error.value("message", "HTTP " + std::to_string(response.status));
-    if (error.value("code", "") == "unknown_path") message += ": " + request.url;
-    throw CallFailed(message, response.body, std::move(body));
-  }
-  return {std::move(response.body), std::move(body)};
+  return check_reply(response.status, std::move(response.body), request.url);
 }
 
-std::string escape(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || c == '-' || c == '_' || c == '.' || c == '~') {
-      out += c;
-    } else {
-      constexpr char hex[] = "0123456789ABCDEF";
-      out += '%';
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    }
+Reply check_reply(int status, std::string text, const std::string& url) {
+  Json body = Json::parse(text, nullptr, false);
+  if (!body.is_object()) {
+    throw CallFailed(url + " answered HTTP " + std::to_string(status) +
+                     " without JSON; is this a Holdpoint server?");
   }
-  return out;
+  if (status < 200 || status > 299) {
+    const Json error = body.value("error", Json::object());
+    std::string message = error.value("message", "HTTP " + std::to_string(status));
+    const std::string code = error.value("code", "");
+    if (code == "unknown_path") message += ": " + url;
+    if (code == "unauthenticated") {
+      message =
+          "the server wants a key: put hp_… into HOLDPOINT_KEY (made by `holdpoint keys "
+          "create`)";
+    }
+    throw CallFailed(message, text, std::move(body));
+  }
+  return {std::move(text), std::move(body)};
 }
 
 }  // namespace holdpoint::cli

@@ -24,21 +24,33 @@ struct Reply {
   Json body;
 };
 
-// The API of a running server.
-class Client {
+// Whoever answers API calls. Throws CallFailed for what is not a 2xx.
+class Server {
  public:
-  explicit Client(std::string server);
-  Reply get(const std::string& path, Duration longest = std::chrono::seconds{10});
-  Reply post(const std::string& path, const std::string& body);
+  virtual ~Server() = default;
+  virtual Reply get(const std::string& path, Duration longest) = 0;
+  virtual Reply post(const std::string& path, const std::string& body) = 0;
+  Reply get(const std::string& path) { return get(path, std::chrono::seconds{10}); }
+};
+
+// A reply as its status has it; throws CallFailed if that is no 2xx.
+Reply check_reply(int status, std::string text, const std::string& url);
+
+// A running server, called over HTTP.
+class Client final : public Server {
+ public:
+  // `key`, if not empty, goes along as the credential.
+  Client(std::string server, std::string key);
+  using Server::get;
+  Reply get(const std::string& path, Duration longest) override;
+  Reply post(const std::string& path, const std::string& body) override;
 
  private:
   Reply call(HttpRequest request);
 
   const std::string server_;
+  const std::string key_;
   const std::unique_ptr<HttpClient> http_;
 };
-
-// A part of a path or query, escaped.
-std::string escape(const std::string& text);
 
 }  // namespace holdpoint::cli

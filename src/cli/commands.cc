@@ -10,6 +10,7 @@
 
 #include "cli/client.h"
 #include "cli/print.h"
+#include "wire/form.h"
 #include "wire/json_writer.h"
 
 namespace holdpoint::cli {
@@ -21,12 +22,14 @@ struct Commands::Parsed {
   std::int64_t limit = 50;
   std::string agent, payload = "{}", key, status, session, question, by, reason, message, delivery;
   std::vector<std::string> answers;
+  std::string recipient, key_text;
   bool events = false, cancel = false, retry = false;
   CLI::App* trigger_command = nullptr;
   CLI::App* questions_command = nullptr;
   CLI::App* answer_command = nullptr;
   CLI::App* session_command = nullptr;
   CLI::App* deliveries_command = nullptr;
+  CLI::App* link_command = nullptr;
 
   void show(const Reply& reply, void (*print)(const Json&), const char* member) const {
     if (json) {
@@ -38,7 +41,7 @@ struct Commands::Parsed {
 
   // Until the session asks or ends (`settled`), or ends (`finished`), as long as --wait says.
   Reply follow_session(Client& client, const std::string& id, const char* until) const {
-    const std::string path = "/agent/session/" + escape(id);
+    const std::string path = "/agent/session/" + escape_url(id);
     Reply seen = client.get(path);
     const auto over = [&] {
       const std::string now = seen.body["status"].get<std::string>();
@@ -57,6 +60,7 @@ struct Commands::Parsed {
   int answer(Client& client) const;
   int show_session(Client& client) const;
   int list_deliveries(Client& client) const;
+  int make_link(Client& client) const;
 };
 
 namespace {
@@ -85,7 +89,7 @@ std::string read_json(const char* what, const std::string& text) {
 int Commands::Parsed::trigger(Client& client) const {
   if (agent.find('/') != std::string::npos) throw CallFailed("agents have no / in their names");
   const Reply started =
-      client.post("/agent/webhook/" + escape(agent), read_json("the payload", payload));
+      client.post("/agent/webhook/" + escape_url(agent), read_json("the payload", payload));
   const std::string id = started.body.at("session_id").get<std::string>();
   if (wait > 0) {
     show(follow_session(client, id, "settled"), print_session, nullptr);
@@ -97,9 +101,9 @@ int Commands::Parsed::trigger(Client& client) const {
 
 int Commands::Parsed::list_questions(Client& client) const {
   std::string path = "/agent/questions?limit=" + std::to_string(limit);
-  if (!status.empty() && status != "all") path += "&status=" + escape(status);
-  if (!agent.empty()) path += "&agent=" + escape(agent);
-  if (!session.empty()) path += "&session=" + escape(session);
+  if (!status.empty() && status != "all") path += "&status=" + escape_url(status);
+  if (!agent.empty()) path += "&agent=" + escape_url(agent);
+  if (!session.empty()) path += "&session=" + escape_url(session);
   show(client.get(path), print_questions, "questions");
   return 0;
 }
@@ -118,7 +122,7 @@ int Commands::Parsed::answer(Client& client) const {
     out.end_array();
   }
   out.end_object();
-  const Reply reply = client.post("/agent/answer/" + escape(session), out.take());
+  const Reply reply = client.post("/agent/answer/" + escape_url(session), out.take());
   const Json& result = reply.body["status"];
   if (json) {
     std::printf("%s\n", reply.text.c_str());
@@ -133,7 +137,7 @@ int Commands::Parsed::answer(Client& client) const {
 }
 
 int Commands::Parsed::show_session(Client& client) const {
-  const std::string path = "/agent/session/" + escape(session);
+  const std::string path = "/agent/session/" + escape_url(session);
   if (cancel) {
     JsonWriter out;
     out.begin_object();
@@ -155,14 +159,24 @@ int Commands::Parsed::show_session(Client& client) const {
 
 int Commands::Parsed::list_deliveries(Client& client) const {
   if (!delivery.empty()) {
-    const Reply reply = client.post("/agent/deliveries/" + escape(delivery) + "/redeliver", "{}");
+    const Reply reply =
+        client.post("/agent/deliveries/" + escape_url(delivery) + "/redeliver", "{}");
     std::printf("%s\n", json ? reply.text.c_str() : "it will be delivered again");
     return 0;
   }
   std::string path = "/agent/deliveries?limit=" + std::to_string(limit);
-  if (!status.empty() && status != "all") path += "&status=" + escape(status);
-  if (!session.empty()) path += "&session=" + escape(session);
+  if (!status.empty() && status != "all") path += "&status=" + escape_url(status);
+  if (!session.empty()) path += "&session=" + escape_url(session);
   show(client.get(path), print_deliveries, "deliveries");
+  return 0;
+}
+
+int Commands::Parsed::make_link(Client& client) const {
+  JsonWriter out;
+  out.begin_object().member("recipient", recipient).end_object();
+  const Reply reply =
+      client.post("/agent/questions/" + escape_url(question) + "/links", out.take());
+  std::printf("%s\n", json ? reply.text.c_str() : reply.body.at("url").get<std::string>().c_str());
   return 0;
 }
 
@@ -171,6 +185,7 @@ Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   // Read by hand: CLI11 would let the variable win over what is typed, since the option is there
   // five times.
   if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server) p.server = server;
+  if (const char* key = std::getenv("HOLDPOINT_KEY"); key && *key) p.key_text = key;
   const auto add = [&](const char* name, const char* what) {
     auto* command = app.add_subcommand(name, what);
     command
@@ -227,14 +242,20 @@ Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   p.deliveries_command->add_option("--limit", p.limit, "At most this many")
       ->check(CLI::Range(1, 500));
   p.deliveries_command->add_option("--redeliver", p.delivery, "Send this one again");
+
+  p.link_command = add("link", "Make a link with which somebody may answer a question");
+  p.link_command->add_option("question", p.question, "The question's id")->required();
+  p.link_command->add_option("--for", p.recipient, "Who answers by it, as it will be recorded")
+      ->required();
 }
 
 Commands::~Commands() = default;
 
 int Commands::run() {
   Parsed& p = *parsed_;
-  Client client(p.server);
+  Client client(p.server, p.key_text);
   try {
+    if (*p.link_command) return p.make_link(client);
     if (*p.trigger_command) return p.trigger(client);
     if (*p.questions_command) return p.list_questions(client);
     if (*p.answer_command) return p.answer(client);

@@ -8,7 +8,8 @@ class App;
 
 namespace holdpoint::cli {
 
-// The subcommands that talk to a running server: trigger, questions, answer, session, deliveries.
+// The subcommands that talk to a running server: trigger, questions, answer, session, deliveries,
+// link.
 class Commands {
  public:
   // Adds them to `app`; both must outlive the parsing.

@@ -121,4 +121,32 @@ void print_deliveries(const Json& deliveries) {
   }
 }
 
+void print_keys(const Json& keys) {
+  if (keys.empty()) std::puts("no keys");
+  for (const auto& key : keys) {
+    std::string scopes;
+    for (const auto& scope : key["scopes"]) scopes += (scopes.empty() ? "" : " ") + plain(scope);
+    std::printf("%s\n", plain(key["name"]).c_str());
+    line("key", key["id"]);
+    line("status", key["status"]);
+    line("scopes", scopes);
+    line("created", key["created_at"]);
+    if (!key["expires_at"].is_null()) line("expires", key["expires_at"]);
+    if (!key["last_used_at"].is_null()) {
+      line("last used", plain(key["last_used_at"]) + " from " + plain(key["last_used_from"]));
+    }
+  }
+}
+
+void print_users(const Json& users) {
+  if (users.empty()) std::puts("no users");
+  for (const auto& user : users) {
+    std::printf("%s\n", plain(user["name"]).c_str());
+    line("role", user["role"]);
+    if (!user["has_password"].get<bool>()) line("password", "none: comes through the proxy only");
+    line("created", user["created_at"]);
+    if (!user["last_login_at"].is_null()) line("last login", user["last_login_at"]);
+  }
+}
+
 }  // namespace holdpoint::cli

@@ -9,6 +9,8 @@ void print_questions(const Json& questions);
 void print_session(const Json& session);
 void print_events(const Json& events);
 void print_deliveries(const Json& deliveries);
+void print_keys(const Json& keys);
+void print_users(const Json& users);
 // What counts instead of the answer that came too late; on standard error.
 void print_conflict(const Json& conflict);
 

@@ -24,4 +24,6 @@ std::optional<DeliveryStatus> delivery_status_from(std::string_view text) {
   return std::nullopt;
 }
 
+std::string token_mark(const DeliveryId& id) { return "{{token:" + id.text() + "}}"; }
+
 }  // namespace holdpoint

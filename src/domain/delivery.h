@@ -34,6 +34,13 @@ struct Delivery {
   std::optional<std::string> last_error;
   Time created_at;
   std::optional<Time> delivered_at;
+  // Whom the message's answer link is for. The link's token is made anew for each attempt and never
+  // stored: in the body token_mark(id) stands for it.
+  std::optional<std::string> link_for;
 };
+
+// Holds the delivery's id, which no agent can know while it writes its question: else it could have
+// the token put into a text of its own.
+std::string token_mark(const DeliveryId& id);
 
 }  // namespace holdpoint

@@ -9,6 +9,9 @@ namespace holdpoint {
 // Characters (code points) of valid UTF-8.
 std::size_t count_chars(std::string_view text);
 
+// Well-formed UTF-8 without NUL: what every database and channel can hold.
+bool is_clean_utf8(std::string_view text);
+
 // True if there is nothing but white space.
 bool is_blank(std::string_view text);
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "domain/access.h"
 #include "domain/bad_request.h"
+#include "flow/audit.h"
 #include "store/question_store.h"
 #include "store/session_store.h"
 
@@ -51,11 +53,14 @@ struct Done {
 
 }  // namespace
 
-AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, Time now) {
+AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, const Actor& by,
+                              Time now) {
   // Most of the work needs no write: what is invalid, unknown or settled already is told from a
   // snapshot.
   const View view = db_.read([&](Transaction& tx) { return look(tx, id, answer); });
   if (!view.session) return UnknownSession{};
+  const auto agent = agents_.find(view.session->agent_name);
+  if (agent && !may_decide(agent->answerers, by)) return NotAnAnswerer{agent->name};
   const bool finished = is_finished(view.session->status);
   std::vector<Chosen> chosen;
   try {
@@ -93,6 +98,8 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, Time no
           won_any = true;
           const auto question = question_store::find(tx, asked->id).value();
           settling_.settled(tx, d.story, question, events::question_answered(question), now);
+          audit::record(tx, by, "question_answered", "question:" + asked->id.text(),
+                        "as " + answer.by + " via " + answer.via, now);
           continue;
         }
         auto counted = question_store::find(tx, asked->id);

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "domain/actor.h"
 #include "domain/answer.h"
 #include "flow/journal.h"
 #include "flow/notices.h"
@@ -23,23 +24,27 @@ struct UnknownSession {};
 struct SessionFinished {
   SessionStatus status;
 };
-using AnswerOutcome =
-    std::variant<AnswerAccepted, AlreadyAnswered, AnswerConflict, UnknownSession, SessionFinished>;
+struct NotAnAnswerer {  // The agent's `answerers` do not list them.
+  std::string agent_name;
+};
+using AnswerOutcome = std::variant<AnswerAccepted, AlreadyAnswered, AnswerConflict, UnknownSession,
+                                   SessionFinished, NotAnAnswerer>;
 
 // Takes people's answers, from whatever channel.
 class Answers {
  public:
-  Answers(Database& db, Journal& journal, Settling& settling, Limits limits)
-      : db_(db), journal_(journal), settling_(settling), limits_(limits) {}
+  Answers(Database& db, Journal& journal, Settling& settling, Agents& agents, Limits limits)
+      : db_(db), journal_(journal), settling_(settling), agents_(agents), limits_(limits) {}
 
   // All of `answer` or nothing of it. Throws BadRequest for an answer that breaks its question's
   // rules, with every question as it was.
-  AnswerOutcome answer(const SessionId& session, const Answer& answer, Time now);
+  AnswerOutcome answer(const SessionId& session, const Answer& answer, const Actor& by, Time now);
 
  private:
   Database& db_;
   Journal& journal_;
   Settling& settling_;
+  Agents& agents_;
   const Limits limits_;
 };
 

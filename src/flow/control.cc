@@ -1,6 +1,8 @@
 #include "flow/control.h"
 
+#include "domain/access.h"
 #include "domain/bad_request.h"
+#include "flow/audit.h"
 #include "store/question_store.h"
 #include "store/session_store.h"
 
@@ -23,34 +25,68 @@ Control::Result Control::change(const SessionId& id, Step step) {
   return done.result;
 }
 
-Control::Result Control::cancel(const SessionId& id, const std::string& reason, Time now) {
+bool Control::may_call_off(const Session& session, const Actor& by) {
+  const auto agent = agents_.find(session.agent_name);
+  return !agent || (agent->allow_cancel && may_decide(agent->answerers, by));
+}
+
+void Control::end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
+                  Time now) {
+  const SessionId& id = session.id;
+  done.result.status = SessionStatus::cancelled;
+  if (session_store::cancel_running(tx, id, reason, now)) {
+    done.story.add(tx, events::session_cancelled(id, reason), now);
+    notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
+    return;
+  }
+  const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt, std::nullopt,
+                                              std::nullopt};
+  for (const auto& question : question_store::pending_of(tx, id)) {
+    if (!question_store::settle(tx, question.id, settlement, now)) continue;
+    const auto settled = question_store::find(tx, question.id).value();
+    settling_.settled(tx, done.story, settled, events::question_cancelled(settled), now);
+  }
+  settling_.ask_cancelled(tx, done.story, question_store::latest_ask(tx, id),
+                          "the user cancelled the question: " + reason, now);
+}
+
+Control::Result Control::cancel(const SessionId& id, const std::string& reason, const Actor& by,
+                                As as, Time now) {
   const Result result = change(id, [&](Transaction& tx, Done& done, const Session& session) {
+    if (as == As::answerer && !may_call_off(session, by)) {
+      done.result.outcome = Outcome::not_allowed;
+      return;
+    }
     if (session.status == SessionStatus::cancelled) return;
     if (!may_move(session.status, SessionStatus::cancelled)) {
       done.result.outcome = Outcome::refused;
       return;
     }
-    done.result.status = SessionStatus::cancelled;
-    if (session_store::cancel_running(tx, id, reason, now)) {
-      done.story.add(tx, events::session_cancelled(id, reason), now);
-      notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
-      return;
-    }
-    const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt,
-                                                std::nullopt, std::nullopt};
-    for (const auto& question : question_store::pending_of(tx, id)) {
-      if (!question_store::settle(tx, question.id, settlement, now)) continue;
-      const auto settled = question_store::find(tx, question.id).value();
-      settling_.settled(tx, done.story, settled, events::question_cancelled(settled), now);
-    }
-    settling_.ask_cancelled(tx, done.story, question_store::latest_ask(tx, id),
-                            "the user cancelled the question: " + reason, now);
+    end(tx, done, session, reason, now);
+    audit::record(tx, by, "session_cancelled", "session:" + id.text(), reason, now);
   });
   if (result.outcome == Outcome::done) abandon_(id);
   return result;
 }
 
-Control::Result Control::retry(const SessionId& id, Time now) {
+Control::Result Control::call_off(const Question& question, const Actor& by, Time now) {
+  const std::string reason = "cancelled by " + (by.name.empty() ? "a person" : by.name);
+  return change(question.session_id, [&](Transaction& tx, Done& done, const Session& session) {
+    if (!may_call_off(session, by)) {
+      done.result.outcome = Outcome::not_allowed;
+      return;
+    }
+    const auto current = question_store::find(tx, question.id);
+    if (!current || is_settled(current->status)) {
+      done.result.outcome = Outcome::refused;
+      return;
+    }
+    end(tx, done, session, reason, now);
+    audit::record(tx, by, "question_cancelled", "question:" + question.id.text(), "", now);
+  });
+}
+
+Control::Result Control::retry(const SessionId& id, const Actor& by, Time now) {
   return change(id, [&](Transaction& tx, Done& done, const Session& session) {
     const auto agent = agents_.find(session.agent_name);
     const bool runs_here = !agent || agent->runner != RunnerKind::external;
@@ -60,11 +96,13 @@ Control::Result Control::retry(const SessionId& id, Time now) {
     }
     done.result.status = SessionStatus::running;
     done.story.add(tx, events::session_retried(id, session.turn), now);
+    audit::record(tx, by, "session_retried", "session:" + id.text(), "", now);
     done.story.turn_due = true;
   });
 }
 
-Control::Result Control::message(const SessionId& id, std::string_view body, Time now) {
+Control::Result Control::message(const SessionId& id, std::string_view body, const Actor& by,
+                                 Time now) {
   return change(id, [&](Transaction& tx, Done& done, const Session& session) {
     if (is_finished(session.status)) {
       done.result.outcome = Outcome::refused;
@@ -78,6 +116,8 @@ Control::Result Control::message(const SessionId& id, std::string_view body, Tim
     done.result.message = MessageId::make(now);
     session_store::add_message(tx, id, done.result.message, body, now);
     done.story.add(tx, events::message_queued(id, done.result.message), now);
+    audit::record(tx, by, "message_queued", "session:" + id.text(), done.result.message.text(),
+                  now);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "domain/actor.h"
 #include "domain/limits.h"
 #include "domain/session.h"
 #include "flow/journal.h"
@@ -27,21 +28,27 @@ class Control {
         limits_(limits),
         abandon_(std::move(abandon)) {}
 
-  enum class Outcome { done, unknown, refused };
+  enum class Outcome { done, unknown, refused, not_allowed };
   struct Result {
     Outcome outcome = Outcome::done;
     SessionStatus status = SessionStatus::running;  // What the session is now.
     MessageId message;
   };
 
+  // Whether somebody calls off what they started, or what they were asked: then the agent's
+  // `answerers` and `allow_cancel` count, and the outcome may be `not_allowed`.
+  enum class As { owner, answerer };
   // Ends the session and its pending questions. Refused once it is completed or failed; a repeat is
   // done.
-  Result cancel(const SessionId& id, const std::string& reason, Time now);
+  Result cancel(const SessionId& id, const std::string& reason, const Actor& by, As as, Time now);
+  // The same from a question's own page, as an answerer. Refused unless that question is pending,
+  // so that a stale page calls off nothing that came after it.
+  Result call_off(const Question& question, const Actor& by, Time now);
   // Runs a failed session again from its last checkpoint. Refused for any other.
-  Result retry(const SessionId& id, Time now);
+  Result retry(const SessionId& id, const Actor& by, Time now);
   // Queues a message for the next turn. Refused once the session is finished. Throws BadRequest
   // when too many wait.
-  Result message(const SessionId& id, std::string_view body, Time now);
+  Result message(const SessionId& id, std::string_view body, const Actor& by, Time now);
 
  private:
   struct Done {
@@ -49,6 +56,9 @@ class Control {
     Story story;
   };
   // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
+  bool may_call_off(const Session& session, const Actor& by);
+  void end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
+           Time now);
   template <class Step>
   Result change(const SessionId& id, Step step);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "domain/retry.h"
+#include "flow/audit.h"
+#include "flow/links.h"
 #include "store/delivery_store.h"
 #include "store/question_store.h"
 
@@ -53,6 +55,7 @@ std::vector<Delivery> Courier::claim(Time now) {
     for (const auto& [host, most] : room) {
       for (auto& delivery : delivery_store::claim(tx, host, now, now + options_.lease,
                                                   static_cast<std::int64_t>(most))) {
+        if (delivery.link_for) links::put_token(tx, delivery, now);
         all.push_back(std::move(delivery));
       }
     }
@@ -166,7 +169,7 @@ void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time 
                                                                           : "failed");
 }
 
-Courier::Redelivery Courier::redeliver(const DeliveryId& id, Time now) {
+Courier::Redelivery Courier::redeliver(const DeliveryId& id, const Actor& by, Time now) {
   struct Done {
     Redelivery result = Redelivery::done;
     Story story;
@@ -182,6 +185,7 @@ Courier::Redelivery Courier::redeliver(const DeliveryId& id, Time now) {
       delivery_store::enable(tx, delivery->destination);
       d.story.add(tx, events::delivery_requeued(*delivery), now);
       d.story.delivery_due = true;
+      audit::record(tx, by, "delivery_requeued", "delivery:" + id.text(), "", now);
     }
     return d;
   });

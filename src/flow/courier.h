@@ -8,6 +8,7 @@
 #include "base/guarded.h"
 #include "base/loop.h"
 #include "channels/channel.h"
+#include "domain/actor.h"
 #include "flow/journal.h"
 #include "flow/metrics.h"
 
@@ -45,7 +46,7 @@ class Courier {
 
   enum class Redelivery { done, unknown, still_pending };
   // Owes a settled delivery again, and lifts a ban on its destination.
-  Redelivery redeliver(const DeliveryId& id, Time now);
+  Redelivery redeliver(const DeliveryId& id, const Actor& by, Time now);
 
  private:
   using InFlight = std::map<std::string, std::size_t>;

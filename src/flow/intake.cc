@@ -1,6 +1,7 @@
 #include "flow/intake.h"
 
 #include "domain/bad_request.h"
+#include "flow/audit.h"
 #include "store/question_store.h"
 #include "store/session_store.h"
 
@@ -17,7 +18,8 @@ Done repeated(Transaction& tx, const std::string& agent_name, const std::string&
   Done done;
   const auto first = session_store::find_by_key(tx, agent_name, key);
   if (!first) throw StoreError("a session could not be inserted", true);
-  done.admitted = {first->id, first->status, true, question_store::latest_ask(tx, first->id)};
+  done.admitted = {first->id, first->status, true, question_store::latest_ask(tx, first->id),
+                   false};
   done.story.add(tx, events::trigger_repeated(first->id, agent_name), now);
   return done;
 }
@@ -46,6 +48,10 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
   }
   Done done = db_.write([&](Transaction& tx) {
     Done d;
+    if (trigger.receipt && !receipt_store::insert(tx, *trigger.receipt, now)) {
+      d.admitted.replayed = true;
+      return d;
+    }
     d.admitted.session = SessionId::make(now);
     session_store::NewSession session;
     session.id = d.admitted.session;
@@ -59,6 +65,8 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     if (trigger.parent_id) check_parent(tx, *trigger.parent_id);  // Throws: the row goes again.
     d.story.add(tx, events::session_started(session.id, agent->name, trigger.parent_id), now);
     d.story.turn_due = true;
+    audit::record(tx, trigger.by, "session_started", "session:" + session.id.text(), agent->name,
+                  now);
     return d;
   });
   journal_.announce(done.story);
@@ -66,7 +74,8 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
 }
 
 std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name, const Ask& ask,
-                                                  const std::optional<std::string>& key, Time now) {
+                                                  const std::optional<std::string>& key,
+                                                  const Actor& by, Time now) {
   const auto agent = agents_.find(agent_name);
   if (!agent) return std::nullopt;
   if (agent->runner != RunnerKind::external) {
@@ -79,7 +88,7 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
   }
   Done done = db_.write([&](Transaction& tx) {
     Done d;
-    d.admitted = {SessionId::make(now), SessionStatus::pending_input, false, {}};
+    d.admitted = {SessionId::make(now), SessionStatus::pending_input, false, {}, false};
     const SessionId& id = d.admitted.session;
     session_store::NewSession session;
     session.id = id;
@@ -98,6 +107,7 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
       d.story.add(tx, events::question_asked(question), now);
       notices_.question_pending(tx, d.story, question, now);
     }
+    audit::record(tx, by, "question_asked", "session:" + id.text(), agent->name, now);
     d.story.deadline = d.admitted.questions.front().deadline_at;
     return d;
   });

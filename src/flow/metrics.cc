@@ -40,6 +40,10 @@ struct Metrics::Families {
                                                           .Name("holdpoint_http_requests_total")
                                                           .Help("Requests by route and status")
                                                           .Register(registry);
+  prometheus::Family<prometheus::Counter>& refusals = BuildCounter()
+                                                          .Name("holdpoint_refused_total")
+                                                          .Help("Requests turned away by reason")
+                                                          .Register(registry);
   prometheus::Family<prometheus::Gauge>& sessions =
       BuildGauge().Name("holdpoint_sessions").Help("Sessions by status").Register(registry);
   prometheus::Family<prometheus::Gauge>& questions =
@@ -100,6 +104,10 @@ void Metrics::delivery_attempted(const std::string& result) {
 
 void Metrics::request(const std::string& route, int status) {
   families_->requests.Add({{"route", route}, {"status", std::to_string(status)}}).Increment();
+}
+
+void Metrics::refused(const std::string& reason) {
+  families_->refusals.Add({{"reason", reason}}).Increment();
 }
 
 std::string Metrics::text(const Gauges& gauges) {

@@ -20,6 +20,8 @@ class Metrics {
   void turn_ended(const std::string& result);
   void delivery_attempted(const std::string& result);
   void request(const std::string& route, int status);
+  // Somebody was turned away; `reason` is one of a few words, never anything of theirs.
+  void refused(const std::string& reason);
 
   // What is read off the database and the workers when somebody asks.
   struct Gauges {

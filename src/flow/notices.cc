@@ -52,9 +52,17 @@ void Notices::question_pending(Transaction& tx, Story& story, const Question& q,
   const auto to = destination_for(q.agent_name, "question_pending");
   if (!to) return;
   const std::string answer_url = options_.public_url + "/agent/answer/" + q.session_id.text();
-  Delivery delivery =
-      draft(q.session_id, q.agent_name, "question_pending", question_pending_json(q, answer_url));
+  const auto id = DeliveryId::make(now);
+  const auto agent = agents_.find(q.agent_name);
+  // With answerers only a link for one of them would do, and a URL is none of them.
+  const bool has_link = agent && agent->callback_link && agent->answerers.empty();
+  const auto answer_page =
+      has_link ? std::optional(answer_url + "?token=" + token_mark(id)) : std::nullopt;
+  Delivery delivery = draft(q.session_id, q.agent_name, "question_pending",
+                            question_pending_json(q, answer_url, answer_page));
+  delivery.id = id;
   delivery.question_id = q.id;
+  if (has_link) delivery.link_for = host_of(to->url).value_or("");
   owe(tx, story, std::move(delivery), *to, now);
 }
 
@@ -79,7 +87,7 @@ void Notices::session_ended(Transaction& tx, Story& story, const SessionId& id,
 
 void Notices::owe(Transaction& tx, Story& story, Delivery delivery, const Destination& to,
                   Time now) {
-  delivery.id = DeliveryId::make(now);
+  if (delivery.id.empty()) delivery.id = DeliveryId::make(now);
   delivery.destination = to.url;
   delivery.host = host_of(to.url).value_or("");
   delivery.created_at = now;

@@ -3,16 +3,24 @@
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "wire/json.h"
+#include "wire/json_writer.h"
 
 namespace holdpoint {
 
 Routes all_routes(Api& api) {
   Routes all;
   for (auto* make : {intake_routes, question_routes, session_routes, event_routes, delivery_routes,
-                     operation_routes}) {
+                     operation_routes, page_routes, login_routes}) {
     for (auto& route : make(api)) all.push_back(std::move(route));
   }
+  for (auto& route : access_routes(api.access)) all.push_back(std::move(route));
   return all;
+}
+
+void write_scopes(JsonWriter& out, const Scopes& scopes) {
+  out.key("scopes").begin_array();
+  for (const auto& scope : scopes) out.value(scope);
+  out.end_array();
 }
 
 Response json_response(int status, std::string body) {

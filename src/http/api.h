@@ -13,11 +13,23 @@
 #include "flow/courier.h"
 #include "flow/feed.h"
 #include "flow/intake.h"
+#include "flow/links.h"
 #include "flow/metrics.h"
 #include "flow/views.h"
+#include "http/gate.h"
 #include "http/router.h"
 
 namespace holdpoint {
+
+// What the routes of keys, users and the audit log call; the command line has it without a server.
+struct AccessApi {
+  const Clock& clock;
+  Keys& keys;
+  People& people;
+  Credentials& credentials;
+  Database& db;  // For the audit log, which has no object of its own.
+};
+Routes access_routes(AccessApi& api);
 
 // All that the API's routes call. They parse, call one of these, and render.
 struct Api {
@@ -30,6 +42,10 @@ struct Api {
   Feed& feed;
   Metrics& metrics;
   Agents& agents;
+  AccessApi& access;
+  Links& links;
+  Gate& gate;
+  std::string public_url;
   Limits limits;
   std::function<bool()> ready;
   std::function<void(Metrics::Gauges&)> add_gauges;  // What only the process itself knows.
@@ -41,10 +57,16 @@ Routes session_routes(Api& api);
 Routes event_routes(Api& api);
 Routes delivery_routes(Api& api);
 Routes operation_routes(Api& api);
+Routes page_routes(Api& api);
+Routes login_routes(Api& api);
 
 Routes all_routes(Api& api);
 
+// A form that an answer link's page sent.
+Response answer_by_link(Api& api, const Request& request);
+
 // Shared by the routes.
+void write_scopes(JsonWriter& out, const Scopes& scopes);
 Response json_response(int status, std::string body);
 // The id in the path, in lower case as ours are; one that no row can have is looked for in vain.
 template <class IdType>

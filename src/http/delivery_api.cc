@@ -32,7 +32,7 @@ Response redeliver(Api& api, const Request& request) {
   const Query query(request, {});
   refuse_members(request);
   const auto id = path_id<DeliveryId>(request);
-  switch (api.courier.redeliver(id, api.clock.now())) {
+  switch (api.courier.redeliver(id, request.actor(), api.clock.now())) {
     case Courier::Redelivery::unknown:
       return error_response(404, "unknown_delivery", "there is no such delivery");
     case Courier::Redelivery::still_pending:
@@ -50,8 +50,9 @@ Response redeliver(Api& api, const Request& request) {
 
 Routes delivery_routes(Api& api) {
   return {
-      {"GET", "/agent/deliveries", [&api](const Request& r) { return list(api, r); }},
-      {"POST", "/agent/deliveries/:id/redeliver",
+      {"GET", "/agent/deliveries", scope("admin"),
+       [&api](const Request& r) { return list(api, r); }},
+      {"POST", "/agent/deliveries/:id/redeliver", scope("admin"),
        [&api](const Request& r) { return redeliver(api, r); }},
   };
 }

@@ -91,8 +91,10 @@ Response history(Api& api, const Request& request) {
 
 Routes event_routes(Api& api) {
   return {
-      {"GET", "/agent/events", [&api](const Request& r) { return follow_all(api, r); }},
-      {"GET", "/agent/session/:id/events", [&api](const Request& r) { return history(api, r); }},
+      {"GET", "/agent/events", scope("sessions:read"),
+       [&api](const Request& r) { return follow_all(api, r); }},
+      {"GET", "/agent/session/:id/events", scope("sessions:read"),
+       [&api](const Request& r) { return history(api, r); }},
   };
 }
 

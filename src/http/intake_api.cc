@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "base/log.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "http/api.h"
+#include "wire/digest.h"
 #include "wire/json.h"
 
 namespace holdpoint {
@@ -28,20 +30,106 @@ Response unknown_agent(const std::string& name) {
                         "there is no agent \"" + shorten(name, 60) + "\" in [agents] dir", "agent");
 }
 
+WebhookHeaders webhook_headers(WebhookScheme scheme, const Request& request) {
+  switch (scheme) {
+    case WebhookScheme::github:
+      return {request.header("X-GitHub-Delivery"), "", request.header("X-Hub-Signature-256")};
+    case WebhookScheme::standard:
+      return {request.header("webhook-id"), request.header("webhook-timestamp"),
+              request.header("webhook-signature")};
+    case WebhookScheme::slack:
+      return {"", request.header("X-Slack-Request-Timestamp"), request.header("X-Slack-Signature")};
+    case WebhookScheme::bearer: {
+      const std::string header = request.header("Authorization");
+      return {"", "", lower_case(header.substr(0, 7)) == "bearer " ? header.substr(7) : ""};
+    }
+    case WebhookScheme::none:
+      break;
+  }
+  return {};
+}
+
+Response bad_signature(Api& api, const std::string& agent, const std::string& message) {
+  api.metrics.refused("bad_signature");
+  log(Level::warning, "webhook_refused", {{"agent", agent}, {"reason", message}});
+  return error_response(401, "bad_signature", message);
+}
+
+// Who upstream is: a credential of ours that may start this agent, or the proof that the agent's
+// definition asks for. Fills in the trigger, or answers why not.
+std::optional<Response> verify_upstream(Api& api, const AgentDefinition& agent,
+                                        const Request& request, Intake::Trigger& trigger) {
+  trigger.by = request.actor();
+  const WebhookScheme scheme = agent.webhook_verify;
+  const bool verified = scheme != WebhookScheme::none;
+  const std::string wanted = "webhook:" + agent.name;
+  if (request.caller.may(wanted) && !(verified && request.caller.kind == Caller::Kind::open)) {
+    return std::nullopt;
+  }
+  if (!verified) {
+    if (request.caller.kind != Caller::Kind::nobody) return missing_scope({wanted});
+    api.metrics.refused("unauthenticated");
+    return not_authenticated();
+  }
+  const auto headers = webhook_headers(scheme, request);
+  const std::string name(to_text(scheme));
+  switch (verify_webhook(scheme, agent.webhook_keys, headers, request.body, api.clock.now())) {
+    case Verdict::valid:
+      break;
+    case Verdict::missing:
+      return bad_signature(api, agent.name,
+                           "the agent wants webhooks signed as " + name +
+                               " signs them, and headers for that are missing");
+    case Verdict::stale:
+      return bad_signature(api, agent.name, "the timestamp is more than 300 s off");
+    case Verdict::wrong:
+      return bad_signature(api, agent.name, "the signature does not fit the body and the secret");
+  }
+  trigger.by = {agent.name, "webhook:" + name, request.address};
+  if (scheme != WebhookScheme::bearer) {
+    trigger.receipt = receipt_store::Receipt{agent.name, sha256_hex(headers.signature), headers.id,
+                                             sha256_hex(request.body)};
+  }
+  return std::nullopt;
+}
+
+// Slack asks once whether the address is ours, and wants its own word back.
+std::optional<std::string> slack_challenge(const AgentDefinition& agent, std::string_view payload) {
+  if (agent.webhook_verify != WebhookScheme::slack) return std::nullopt;
+  const Json body = parse_json(payload, "body");
+  if (body.value("type", Json()) != "url_verification") return std::nullopt;
+  const Json challenge = body.value("challenge", Json());
+  if (!challenge.is_string()) throw BadRequest("challenge", "must be a string");
+  JsonWriter out;
+  out.begin_object().member("challenge", challenge.get<std::string>()).end_object();
+  return out.take();
+}
+
 Response trigger(Api& api, const Request& request) {
   const Query query(request, {"parent"});
   Intake::Trigger trigger;
   trigger.agent_name = request.parameters.at("agent");
-  if (!api.agents.find(trigger.agent_name)) return unknown_agent(trigger.agent_name);
+  const auto agent = api.agents.find(trigger.agent_name);
+  // Who may not start agents is not told which there are.
+  if (!agent && !request.caller.may("webhook:" + trigger.agent_name)) return not_authenticated();
+  if (!agent) return unknown_agent(trigger.agent_name);
+  if (auto refusal = verify_upstream(api, *agent, request, trigger)) return std::move(*refusal);
   trigger.payload = is_blank(request.body) ? "{}" : std::string_view(request.body);
   check_json(trigger.payload, "body");
   if (trigger.payload[trigger.payload.find_first_not_of(" \t\r\n")] != '{') {
     throw Unreadable("body", "must be a JSON object");
   }
+  if (auto challenge = slack_challenge(*agent, trigger.payload)) {
+    return json_response(200, std::move(*challenge));
+  }
   trigger.idempotency_key = idempotency_key(request);
   if (const auto parent = query.text("parent")) trigger.parent_id = SessionId(*parent);
   const auto admitted = api.intake.admit(trigger, api.clock.now());
   if (!admitted) return unknown_agent(trigger.agent_name);
+  if (admitted->replayed) {
+    return bad_signature(api, agent->name,
+                         "this webhook was taken before; a retry must be signed anew");
+  }
   JsonWriter out;
   out.begin_object().member("ok", true).member("session_id", admitted->session);
   out.member("status", to_text(admitted->status));
@@ -61,8 +149,8 @@ Response ask(Api& api, const Request& request) {
   const auto agent = api.agents.find(agent_name);
   if (!agent) return unknown_agent(agent_name);
   const Ask asked = parse_ask(request.body, api.intake.ask_defaults(*agent), api.limits, "agent");
-  const auto admitted =
-      api.intake.admit_ask(agent_name, asked, idempotency_key(request), api.clock.now());
+  const auto admitted = api.intake.admit_ask(agent_name, asked, idempotency_key(request),
+                                             request.actor(), api.clock.now());
   if (!admitted) return unknown_agent(agent_name);
   JsonWriter out;
   out.begin_object().member("ok", true).member("session_id", admitted->session);
@@ -78,8 +166,10 @@ Response ask(Api& api, const Request& request) {
 
 Routes intake_routes(Api& api) {
   return {
-      {"POST", "/agent/webhook/:agent", [&api](const Request& r) { return trigger(api, r); }},
-      {"POST", "/agent/ask", [&api](const Request& r) { return ask(api, r); }},
+      {"POST", "/agent/webhook/:agent", own_check(),
+       [&api](const Request& r) { return trigger(api, r); }},
+      {"POST", "/agent/ask", scope("questions:ask"),
+       [&api](const Request& r) { return ask(api, r); }},
   };
 }
 

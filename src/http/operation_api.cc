@@ -23,10 +23,11 @@ Response metrics(Api& api) {
 
 Routes operation_routes(Api& api) {
   return {
-      {"GET", "/healthz", [](const Request&) { return json_response(200, R"({"ok":true})"); }},
-      {"GET", "/readyz", [&api](const Request&) { return ready(api); }},
-      {"GET", "/metrics", [&api](const Request&) { return metrics(api); }},
-      {"GET", "/openapi.json",
+      {"GET", "/healthz", nothing(),
+       [](const Request&) { return json_response(200, R"({"ok":true})"); }},
+      {"GET", "/readyz", nothing(), [&api](const Request&) { return ready(api); }},
+      {"GET", "/metrics", scope("sessions:read"), [&api](const Request&) { return metrics(api); }},
+      {"GET", "/openapi.json", nothing(),
        [](const Request&) { return json_response(200, std::string(embedded::openapi_json)); }},
   };
 }

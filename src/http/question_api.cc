@@ -1,5 +1,6 @@
 #include "domain/bad_request.h"
 #include "http/api.h"
+#include "wire/json.h"
 
 namespace holdpoint {
 namespace {
@@ -66,12 +67,32 @@ Response accepted(const SessionId& session, const char* status,
   return json_response(200, out.take());
 }
 
+// In whose name an answer counts: people answer in their own; a key may say for whom it speaks.
+void name_answerer(const Caller& caller, Answer& given) {
+  if (caller.kind == Caller::Kind::open) return;
+  if (given.by.empty()) given.by = caller.name;
+  if (caller.kind == Caller::Kind::user && given.by != caller.name) {
+    throw BadRequest("answered_by", "must be left out, or be you: " + caller.name);
+  }
+}
+
 Response answer(Api& api, const Request& request) {
+  if (request.is_form()) return answer_by_link(api, request);
+  if (request.caller.kind == Caller::Kind::nobody) return not_authenticated();
+  if (!request.caller.may("questions:answer")) return missing_scope({"questions:answer"});
   const Query query(request, {});
   const auto session = path_id<SessionId>(request);
   Answer given = parse_answer(request.body);
   given.via = "api";
-  const AnswerOutcome outcome = api.answers.answer(session, given, api.clock.now());
+  name_answerer(request.caller, given);
+  Actor by = request.actor();
+  // Where all are trusted, so is the name they give.
+  if (request.caller.kind == Caller::Kind::open) by.name = given.by;
+  const AnswerOutcome outcome = api.answers.answer(session, given, by, api.clock.now());
+  if (const auto* not_listed = std::get_if<NotAnAnswerer>(&outcome)) {
+    return error_response(403, "not_an_answerer",
+                          "the answerers of " + not_listed->agent_name + " do not list you");
+  }
   if (const auto* done = std::get_if<AnswerAccepted>(&outcome)) {
     return done->remaining == 0 ? accepted(session, "resumed", std::nullopt)
                                 : accepted(session, "pending_input", done->remaining);
@@ -88,13 +109,40 @@ Response answer(Api& api, const Request& request) {
   return unknown_session();
 }
 
+Response make_link(Api& api, const Request& request) {
+  const Query query(request, {});
+  const Json body = parse_json(request.body, "body");
+  check_members(body, "", {"recipient"});
+  if (!body.contains("recipient") || !body["recipient"].is_string()) {
+    throw BadRequest("recipient", "is required: whom the link is for");
+  }
+  const auto id = path_id<QuestionId>(request);
+  const auto token =
+      api.links.make(id, body["recipient"].get<std::string>(), request.actor(), api.clock.now());
+  const auto question = api.views.question(id, Duration{0});
+  if (!token || !question) {
+    return error_response(404, "unknown_question", "there is no such question");
+  }
+  JsonWriter out;
+  out.begin_object().member("ok", true).member("question_id", id);
+  out.member("url",
+             api.public_url + "/agent/answer/" + question->session_id.text() + "?token=" + *token);
+  out.member("expires_at", question->deadline_at).end_object();
+  return json_response(201, out.take());
+}
+
 }  // namespace
 
 Routes question_routes(Api& api) {
   return {
-      {"GET", "/agent/questions", [&api](const Request& r) { return list(api, r); }},
-      {"GET", "/agent/questions/:id", [&api](const Request& r) { return show(api, r); }},
-      {"POST", "/agent/answer/:id", [&api](const Request& r) { return answer(api, r); }},
+      {"GET", "/agent/questions", scope("questions:read"),
+       [&api](const Request& r) { return list(api, r); }},
+      {"GET", "/agent/questions/:id", scope("questions:read"),
+       [&api](const Request& r) { return show(api, r); }},
+      {"POST", "/agent/answer/:id", own_check(),
+       [&api](const Request& r) { return answer(api, r); }, false, true},
+      {"POST", "/agent/questions/:id/links", scope("admin"),
+       [&api](const Request& r) { return make_link(api, r); }},
   };
 }
 

@@ -6,10 +6,20 @@
 #include "base/log.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
+#include "http/html.h"
 #include "store/database.h"
 #include "wire/json_writer.h"
 
 namespace holdpoint {
+
+bool Request::is_form() const {
+  return lower_case(content_type).starts_with("application/x-www-form-urlencoded");
+}
+
+Needs nothing() { return {}; }
+Needs scope(std::string name) { return {Needs::Kind::scope, {std::move(name)}}; }
+Needs any_of(std::vector<std::string> names) { return {Needs::Kind::scope, std::move(names)}; }
+Needs own_check() { return {Needs::Kind::own_check, {}}; }
 
 Response error_response(int status, std::string_view code, std::string_view message,
                         std::string_view field) {
@@ -24,27 +34,60 @@ Response error_response(int status, std::string_view code, std::string_view mess
   return response;
 }
 
-Response answer_request(const Route& route, const Request& request) {
+Response missing_scope(const std::vector<std::string>& any_of) {
+  std::string names;
+  for (const auto& name : any_of) names.append(names.empty() ? "" : " or ").append(name);
+  return error_response(403, "forbidden", "this credential lacks the scope " + names);
+}
+
+Response not_authenticated() {
+  Response response = error_response(
+      401, "unauthenticated",
+      "this needs a credential: Authorization: Bearer hp_… (made by `holdpoint keys create`)");
+  response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+namespace {
+
+// People get the same words as programs, in a page.
+Response as_page(const Response& error, const std::string& message) {
+  Response response = message_page(error.status, "That did not work", message);
+  response.headers = error.headers;
+  return response;
+}
+
+Response failed(const Route& route, const Response& error, const std::string& message) {
+  return route.page ? as_page(error, message) : error;
+}
+
+}  // namespace
+
+Response answer_request(const Route& route, Request& request) {
+  const auto fail = [&](int status, const char* code, const std::string& message,
+                        const std::string& field = "") {
+    return failed(route, error_response(status, code, message, field), message);
+  };
   try {
     return route.handle(request);
   } catch (const Unreadable& e) {
-    return error_response(400, "bad_json", e.field() + ": " + e.what(), e.field());
+    return fail(400, "bad_json", e.field() + ": " + e.what(), e.field());
   } catch (const BadRequest& e) {
     const std::string message = e.field().empty() ? e.what() : e.field() + ": " + e.what();
-    return error_response(422, "invalid", message, e.field());
+    return fail(422, "invalid", message, e.field());
   } catch (const StoreError& e) {
     log(Level::error, "request_failed", {{"route", route.pattern}, {"reason", e.what()}});
-    Response response = error_response(
-        503, "store_unavailable",
-        e.in_doubt()
-            ? "the store broke while it committed, and whether this was kept is not known; "
-              "look before you try again"
-            : "the store cannot commit now; nothing was changed. Try again");
+    Response response =
+        fail(503, "store_unavailable",
+             e.in_doubt()
+                 ? "the store broke while it committed, and whether this was kept is not known; "
+                   "look before you try again"
+                 : "the store cannot commit now; nothing was changed. Try again");
     response.headers.emplace_back("Retry-After", "2");
     return response;
   } catch (const std::exception& e) {
     log(Level::error, "request_failed", {{"route", route.pattern}, {"reason", e.what()}});
-    return error_response(500, "internal", "something broke; the server's log says what");
+    return fail(500, "internal", "something broke; the server's log says what");
   }
 }
 
@@ -58,6 +101,7 @@ Query::Query(const Request& request, std::initializer_list<std::string_view> kno
                                               (names.empty() ? "" : "; known are: " + names));
     }
     if (request.query.count(name) > 1) throw BadRequest(name, "is given more than once");
+    if (!is_clean_utf8(value)) throw BadRequest(name, "must be UTF-8 without NUL");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "domain/access.h"
 
 namespace holdpoint {
 
@@ -20,8 +21,19 @@ struct Request {
   std::multimap<std::string, std::string> query;
   std::string body;
   std::string content_type;
-  std::string remote_address;
+  std::string peer;                                     // The address at the connection's far end.
   std::function<std::string(const char* name)> header;  // Empty if it is not there.
+  std::function<std::size_t(const char* name)> header_count;
+  bool tls = false;
+
+  // What the gate found out.
+  std::string address;  // The client's; another than the peer's behind a trusted proxy.
+  Caller caller;
+  bool secure = false;        // The client's own connection is encrypted.
+  std::string nonce_subject;  // What forms for this caller are made for.
+
+  Actor actor() const { return caller.actor(address); }
+  bool is_form() const;
 };
 
 // Writes of a streamed response. False: the client is gone.
@@ -36,19 +48,37 @@ struct Response {
   std::function<bool(const StreamWrite& write)> stream;
 };
 
+// What a caller must hold to use a route.
+struct Needs {
+  enum class Kind { nothing, scope, own_check };
+  Kind kind = Kind::nothing;
+  std::vector<std::string> any_of;  // Scopes of which one will do.
+};
+Needs nothing();
+Needs scope(std::string name);
+Needs any_of(std::vector<std::string> names);
+// The route looks at `request.caller` itself.
+Needs own_check();
+
 struct Route {
   std::string method;
   std::string pattern;  // `/agent/session/:id`
-  std::function<Response(const Request&)> handle;
+  Needs needs;
+  std::function<Response(Request&)> handle;
+  bool page = false;        // For people: errors are pages, and who is not logged in is sent there.
+  bool takes_form = false;  // Besides JSON.
 };
 using Routes = std::vector<Route>;
 
 // `{"ok":false,"error":{…}}`; an empty field is left out.
 Response error_response(int status, std::string_view code, std::string_view message,
                         std::string_view field = {});
+// 403, naming what is missing.
+Response missing_scope(const std::vector<std::string>& any_of);
+Response not_authenticated();
 
 // Runs a route and turns what it throws into the right 4xx or 5xx.
-Response answer_request(const Route& route, const Request& request);
+Response answer_request(const Route& route, Request& request);
 
 // The parameters of a query, each read once; an unknown or repeated one is a BadRequest.
 class Query {

@@ -218,8 +218,11 @@ class HttpServer::Listener final : public httplib::Server {
       request.body =
           std::move(const_cast<httplib::Request&>(from).body);  // Nobody reads it after us.
       request.content_type = from.get_header_value("Content-Type");
-      request.remote_address = from.remote_addr;
+      request.peer = from.remote_addr;
       request.header = [&from](const char* name) { return from.get_header_value(name); };
+      request.header_count = [&from](const char* name) {
+        return from.get_header_value_count(name);
+      };
       Response response = answer_request(route, request);
       if (options_.on_request) options_.on_request(route.pattern, response.status);
       apply(std::move(response), to);

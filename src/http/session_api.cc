@@ -68,7 +68,15 @@ Response cancel(Api& api, const Request& request) {
     }
   }
   const auto id = path_id<SessionId>(request);
-  const auto result = api.control.cancel(id, reason, api.clock.now());
+  const Caller& caller = request.caller;
+  const bool owner = caller.may("sessions:create") || caller.may("questions:ask");
+  const auto result =
+      api.control.cancel(id, reason, request.actor(),
+                         owner ? Control::As::owner : Control::As::answerer, api.clock.now());
+  if (result.outcome == Control::Outcome::not_allowed) {
+    return error_response(403, "not_an_answerer",
+                          "the agent does not let you call its questions off");
+  }
   if (result.outcome == Control::Outcome::unknown) return unknown_session();
   if (result.outcome == Control::Outcome::refused) {
     return error_response(409, "session_finished",
@@ -81,7 +89,7 @@ Response retry(Api& api, const Request& request) {
   const Query query(request, {});
   refuse_members(request);
   const auto id = path_id<SessionId>(request);
-  const auto result = api.control.retry(id, api.clock.now());
+  const auto result = api.control.retry(id, request.actor(), api.clock.now());
   if (result.outcome == Control::Outcome::unknown) return unknown_session();
   if (result.outcome == Control::Outcome::refused) {
     return error_response(409, "not_failed",
@@ -101,7 +109,7 @@ Response message(Api& api, const Request& request) {
   }
   if (body.empty()) throw BadRequest("message", "is required");
   const auto id = path_id<SessionId>(request);
-  const auto result = api.control.message(id, body, api.clock.now());
+  const auto result = api.control.message(id, body, request.actor(), api.clock.now());
   if (result.outcome == Control::Outcome::unknown) return unknown_session();
   if (result.outcome == Control::Outcome::refused) {
     return error_response(
@@ -115,11 +123,17 @@ Response message(Api& api, const Request& request) {
 
 Routes session_routes(Api& api) {
   return {
-      {"GET", "/agent/sessions", [&api](const Request& r) { return list(api, r); }},
-      {"GET", "/agent/session/:id", [&api](const Request& r) { return show(api, r); }},
-      {"POST", "/agent/session/:id/cancel", [&api](const Request& r) { return cancel(api, r); }},
-      {"POST", "/agent/session/:id/retry", [&api](const Request& r) { return retry(api, r); }},
-      {"POST", "/agent/session/:id/message", [&api](const Request& r) { return message(api, r); }},
+      {"GET", "/agent/sessions", scope("sessions:read"),
+       [&api](const Request& r) { return list(api, r); }},
+      {"GET", "/agent/session/:id", scope("sessions:read"),
+       [&api](const Request& r) { return show(api, r); }},
+      {"POST", "/agent/session/:id/cancel",
+       any_of({"sessions:create", "questions:ask", "questions:answer"}),
+       [&api](const Request& r) { return cancel(api, r); }},
+      {"POST", "/agent/session/:id/retry", scope("sessions:create"),
+       [&api](const Request& r) { return retry(api, r); }},
+      {"POST", "/agent/session/:id/message", scope("sessions:create"),
+       [&api](const Request& r) { return message(api, r); }},
   };
 }
 

@@ -46,11 +46,30 @@ class Reader {
   }
 
   std::string text(const char* section, const char* key) {
-    if (auto value = from_environment(section, key)) return *value;
-    const auto view = find(section, key);
-    if (const auto* value = view.as_string()) return value->get();
-    complain(section, key, "must be a text");
-    return "";
+    std::string value;
+    if (auto given = from_environment(section, key)) {
+      value = *given;
+    } else if (const auto* node = find(section, key).as_string()) {
+      value = node->get();
+    } else {
+      complain(section, key, "must be a text");
+    }
+    show(section, key, "\"" + value + "\"");
+    return value;
+  }
+
+  bool flag(const char* section, const char* key) {
+    bool value = false;
+    if (const auto given = from_environment(section, key)) {
+      value = *given == "true";
+      if (!value && *given != "false") complain(section, key, "must be true or false");
+    } else if (const auto* node = find(section, key).as_boolean()) {
+      value = node->get();
+    } else {
+      complain(section, key, "must be true or false");
+    }
+    show(section, key, value ? "true" : "false");
+    return value;
   }
 
   std::int64_t number(const char* section, const char* key, std::int64_t least, std::int64_t most) {
@@ -65,6 +84,7 @@ class Reader {
       complain(section, key, "must be a whole number");
       return least;
     }
+    show(section, key, std::to_string(value));
     if (value < least || value > most) {
       complain(section, key,
                "must be from " + std::to_string(least) + " to " + std::to_string(most));
@@ -74,6 +94,42 @@ class Reader {
 
   // A list of texts, or one text; from the environment separated by commas.
   std::vector<std::string> texts(const char* section, const char* key) {
+    const auto values = read_texts(section, key);
+    std::string all;
+    for (const auto& value : values) all += (all.empty() ? "\"" : ", \"") + value + "\"";
+    show(section, key, "[" + all + "]");
+    return values;
+  }
+  std::vector<Secret> secrets(const char* section, const char* key) {
+    std::vector<Secret> values;
+    std::string all;
+    for (const auto& text : read_texts(section, key)) {
+      try {
+        values.push_back(read_secret(text, folder_));
+      } catch (const std::runtime_error& e) {
+        complain(section, key, e.what());
+      }
+      all += all.empty() ? "***" : ", ***";
+    }
+    show(section, key, "[" + all + "]");
+    return values;
+  }
+
+  std::vector<std::string> take_shown() { return std::move(shown_); }
+
+  void finish() {
+    if (complaints_.empty()) return;
+    std::string all;
+    for (const auto& line : complaints_) all += (all.empty() ? "" : "\n") + line;
+    throw SettingsError(all);
+  }
+
+ private:
+  void show(const char* section, const char* key, const std::string& value) {
+    shown_.push_back(std::string("[") + section + "] " + key + " = " + value);
+  }
+
+  std::vector<std::string> read_texts(const char* section, const char* key) {
     std::vector<std::string> values;
     if (const auto given = from_environment(section, key)) {
       std::istringstream in(*given);
@@ -99,14 +155,6 @@ class Reader {
     return values;
   }
 
-  void finish() {
-    if (complaints_.empty()) return;
-    std::string all;
-    for (const auto& line : complaints_) all += (all.empty() ? "" : "\n") + line;
-    throw SettingsError(all);
-  }
-
- private:
   std::optional<std::string> from_environment(const char* section, const char* key) const {
     const auto it = environment_.find(variable(section, key));
     return it == environment_.end() ? std::nullopt : std::optional(it->second);
@@ -170,7 +218,15 @@ class Reader {
   std::string name_;
   std::filesystem::path folder_;
   std::vector<std::string> complaints_;
+  std::vector<std::string> shown_;
 };
+
+// Whether only this machine can reach it.
+bool is_loopback(const std::string& listen) {
+  const std::string host = listen.substr(0, listen.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host == "::1" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
 
 void read_server(Reader& in, Settings& s) {
   s.server.listen = in.text("server", "listen");
@@ -191,6 +247,17 @@ void read_server(Reader& in, Settings& s) {
     in.complain("server", "public_url", "must begin with http:// or https://");
   }
   s.server.http_threads = in.number("server", "http_threads", 16, 100'000);
+  s.server.loopback = is_loopback(s.server.listen);
+  const std::string cert = in.text("server", "tls_cert");
+  const std::string key = in.text("server", "tls_key");
+  if (cert.empty() != key.empty()) {
+    in.complain("server", cert.empty() ? "tls_key" : "tls_cert",
+                "needs the other: tls_cert and tls_key go together");
+  }
+  if (!cert.empty()) s.server.tls_cert = in.folder() / cert;
+  if (!key.empty()) s.server.tls_key = in.folder() / key;
+  s.server.trusted_proxies = in.texts("server", "trusted_proxies");
+  s.server.insecure_http = in.flag("server", "insecure_http");
 }
 
 void read_database(Reader& in, Settings& s) {
@@ -219,13 +286,7 @@ void read_questions(Reader& in, Settings& s) {
       !q.callback_url.starts_with("https://")) {
     in.complain("questions", "callback_url", "must begin with http:// or https://");
   }
-  for (const auto& secret : in.texts("questions", "callback_secret")) {
-    try {
-      q.callback_secret.push_back(read_secret(secret, in.folder()));
-    } catch (const std::runtime_error& e) {
-      in.complain("questions", "callback_secret", e.what());
-    }
-  }
+  q.callback_secret = in.secrets("questions", "callback_secret");
   if (q.callback_secret.size() > 2) {
     in.complain("questions", "callback_secret", "has at most two: the new and the old one");
   }
@@ -250,6 +311,30 @@ void read_limits(Reader& in, Settings& s) {
   s.limits.max_context_bytes = in.number("limits", "max_context_bytes", 2, kMost);
   s.limits.max_reply_bytes = in.number("limits", "max_reply_bytes", 1024, kMost);
   s.limits.max_messages = in.number("limits", "max_messages", 1, 1'000'000);
+  s.limits.max_headers = in.number("limits", "max_headers", 10, 100);
+  s.limits.max_header_bytes = in.number("limits", "max_header_bytes", 1024, 1 << 20);
+  s.limits.head_deadline_seconds = in.number("limits", "head_deadline_seconds", 1, 600);
+  s.limits.body_deadline_seconds = in.number("limits", "body_deadline_seconds", 1, 3600);
+  s.limits.max_connections_per_address =
+      in.number("limits", "max_connections_per_address", 1, 100'000);
+  s.limits.requests_per_key_per_second =
+      in.number("limits", "requests_per_key_per_second", 1, 1'000'000);
+  s.limits.wrong_credentials_per_minute =
+      in.number("limits", "wrong_credentials_per_minute", 1, 1'000'000);
+}
+
+void read_auth(Reader& in, Settings& s) {
+  s.auth.login_hours = in.number("auth", "login_hours", 1, 8760);
+  s.auth.proxy_user_header = in.text("auth", "proxy_user_header");
+  s.auth.proxy_role = in.text("auth", "proxy_role");
+  const auto& role = s.auth.proxy_role;
+  if (!role.empty() && role != "viewer" && role != "answerer" && role != "admin") {
+    in.complain("auth", "proxy_role", "must be viewer, answerer, admin or empty");
+  }
+  if (!s.auth.proxy_user_header.empty() && s.server.trusted_proxies.empty()) {
+    in.complain("auth", "proxy_user_header",
+                "needs [server] trusted_proxies: from anybody else it would be a lie");
+  }
 }
 
 }  // namespace
@@ -268,7 +353,9 @@ Settings load_settings(const std::optional<std::filesystem::path>& file,
   s.sessions.retention_days = in.number("sessions", "retention_days", 1, 36'500);
   read_limits(in, s);
   s.outgoing.allow_private = in.texts("outgoing", "allow_private");
+  read_auth(in, s);
   in.finish();
+  s.shown = in.take_shown();
   return s;
 }
 

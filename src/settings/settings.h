@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/secret.h"
+
 namespace holdpoint {
 
 // All that is wrong with the settings, a line each.
@@ -22,6 +24,11 @@ struct Settings {
     std::string listen;
     std::string public_url;  // Empty: from `listen`.
     std::int64_t http_threads;
+    std::filesystem::path tls_cert;  // Empty: no TLS.
+    std::filesystem::path tls_key;
+    std::vector<std::string> trusted_proxies;
+    bool insecure_http;
+    bool loopback;  // `listen` is an address of this machine alone.
   } server;
   struct {
     std::filesystem::path sqlite_path;
@@ -37,7 +44,7 @@ struct Settings {
     std::int64_t max_timeout_seconds;
     std::string on_timeout;
     std::string callback_url;  // Empty: none.
-    std::vector<std::string> callback_secret;
+    std::vector<Secret> callback_secret;
     std::vector<std::string> callback_events;
   } questions;
   struct {
@@ -52,10 +59,25 @@ struct Settings {
     std::int64_t max_context_bytes;
     std::int64_t max_reply_bytes;
     std::int64_t max_messages;
+    std::int64_t max_headers;
+    std::int64_t max_header_bytes;
+    std::int64_t head_deadline_seconds;
+    std::int64_t body_deadline_seconds;
+    std::int64_t max_connections_per_address;
+    std::int64_t requests_per_key_per_second;
+    std::int64_t wrong_credentials_per_minute;
   } limits;
   struct {
     std::vector<std::string> allow_private;
   } outgoing;
+  struct {
+    std::int64_t login_hours;
+    std::string proxy_user_header;  // Empty: proxies vouch for nobody.
+    std::string proxy_role;         // Empty: only for users who are known here.
+  } auth;
+
+  // Every setting as it counts, a line each, with secrets as ***.
+  std::vector<std::string> shown;
 };
 
 // The environment's variables by name.

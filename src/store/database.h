@@ -34,6 +34,12 @@ class StoreError : public std::runtime_error {
   bool in_doubt_;
 };
 
+// Another process has the database for itself.
+class DatabaseInUse : public StoreError {
+ public:
+  explicit DatabaseInUse(const std::string& what) : StoreError(what, false) {}
+};
+
 // A value for `$1`, `$2` … of a statement.
 class Param {
  public:

@@ -5,7 +5,7 @@ namespace {
 
 #define DELIVERY_COLUMNS                                                               \
   "id, session_id, question_id, agent_name, channel, event, destination, host, body, " \
-  "status, attempts, next_attempt_at, last_status, last_error, created_at, delivered_at"
+  "status, attempts, next_attempt_at, last_status, last_error, created_at, delivered_at, link_for"
 
 Delivery read_delivery(const Row& row) {
   Delivery d;
@@ -25,6 +25,7 @@ Delivery read_delivery(const Row& row) {
   d.last_error = row.optional_string(13);
   d.created_at = row.time(14);
   d.delivered_at = row.optional_time(15);
+  d.link_for = row.optional_string(16);
   return d;
 }
 
@@ -33,10 +34,10 @@ Delivery read_delivery(const Row& row) {
 void insert(Transaction& tx, const Delivery& d) {
   tx.execute(
       "INSERT INTO deliveries (id, session_id, question_id, agent_name, channel, event, "
-      "destination, host, body, status, next_attempt_at, last_error, created_at) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+      "destination, host, body, status, next_attempt_at, last_error, created_at, link_for) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
       d.id, d.session_id, d.question_id, d.agent_name, d.channel, d.event, d.destination, d.host,
-      d.body, to_text(d.status), d.next_attempt_at, d.last_error, d.created_at);
+      d.body, to_text(d.status), d.next_attempt_at, d.last_error, d.created_at, d.link_for);
 }
 
 std::optional<Delivery> find(Transaction& tx, const DeliveryId& id) {

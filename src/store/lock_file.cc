@@ -36,10 +36,9 @@ LockFile::LockFile(const std::string& path) {
     char holder[32] = {};
     const ssize_t size = pread(file_, holder, sizeof holder - 1, 0);
     close(file_);
-    throw StoreError("the database is in use by another holdpoint" +
-                         (size > 0 ? " (process " + std::string(holder) + ")" : std::string()) +
-                         "; stop it first, or give this one its own [database] url. Lock: " + path,
-                     false);
+    throw DatabaseInUse("the database is in use by another holdpoint" +
+                        (size > 0 ? " (process " + std::string(holder) + ")" : std::string()) +
+                        "; stop it first, or give this one its own [database] url. Lock: " + path);
   }
   const std::string self = std::to_string(getpid());
   if (ftruncate(file_, 0) != 0 ||

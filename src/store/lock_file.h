@@ -8,7 +8,7 @@ namespace holdpoint {
 // dies.
 class LockFile {
  public:
-  // Throws StoreError naming the process that holds it.
+  // Throws DatabaseInUse naming the process that holds it.
   explicit LockFile(const std::string& path);
   ~LockFile();
   LockFile(const LockFile&) = delete;

@@ -119,3 +119,85 @@ CREATE TABLE commit_probe (
   id     BIGINT PRIMARY KEY,
   filler TEXT NOT NULL
 );
+
+-- migration 2: access
+
+-- Rows of api_keys and users are kept when they are revoked or removed: a server on which nobody ever made a credential is
+-- open to its own machine, and must not become so again by itself.
+CREATE TABLE api_keys (
+  id             TEXT PRIMARY KEY,
+  name           TEXT NOT NULL,
+  secret_hash    TEXT NOT NULL,
+  scopes         TEXT NOT NULL,       -- separated by spaces
+  created_at     TEXT NOT NULL,
+  expires_at     TEXT,
+  revoked_at     TEXT,
+  last_used_at   TEXT,
+  last_used_from TEXT
+);
+
+CREATE TABLE users (
+  name          TEXT PRIMARY KEY,
+  role          TEXT NOT NULL CHECK (role IN ('viewer', 'answerer', 'admin')),
+  password_hash TEXT,                 -- null: comes through a trusted proxy only
+  created_at    TEXT NOT NULL,
+  removed_at    TEXT,
+  last_login_at TEXT
+);
+
+CREATE TABLE logins (
+  token_hash TEXT PRIMARY KEY,
+  user_name  TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL
+);
+CREATE INDEX idx_logins_user ON logins(user_name);
+CREATE INDEX idx_logins_expires ON logins(expires_at);
+
+-- A link's right to answer one question. Only the token's hash is here; a delivery that is sent again gets another token.
+CREATE TABLE answer_links (
+  token_hash  TEXT PRIMARY KEY,
+  question_id TEXT NOT NULL REFERENCES agent_questions(id),
+  session_id  TEXT NOT NULL REFERENCES agent_sessions(id),
+  channel     TEXT NOT NULL,
+  recipient   TEXT NOT NULL,
+  created_at  TEXT NOT NULL
+);
+CREATE INDEX idx_links_session ON answer_links(session_id);
+ALTER TABLE deliveries ADD COLUMN link_for TEXT;
+
+-- Signed webhooks that were taken, for a day: none is taken twice.
+CREATE TABLE webhook_receipts (
+  agent_name     TEXT NOT NULL,
+  signature_hash TEXT NOT NULL,
+  webhook_id     TEXT NOT NULL,
+  body_hash      TEXT NOT NULL,
+  received_at    TEXT NOT NULL,
+  PRIMARY KEY (agent_name, signature_hash)
+);
+CREATE INDEX idx_receipts_id ON webhook_receipts(agent_name, webhook_id);
+CREATE INDEX idx_receipts_received ON webhook_receipts(received_at);
+
+-- Each row's hash covers the row and the hash before it; audit_head names the last one.
+CREATE TABLE audit_log (
+  seq        BIGINT PRIMARY KEY,
+  at         TEXT NOT NULL,
+  actor      TEXT NOT NULL,
+  credential TEXT NOT NULL,
+  address    TEXT NOT NULL,
+  action     TEXT NOT NULL,
+  subject    TEXT NOT NULL,
+  detail     TEXT NOT NULL,
+  hash       TEXT NOT NULL
+);
+CREATE TABLE audit_head (
+  id   BIGINT PRIMARY KEY,
+  seq  BIGINT NOT NULL,
+  hash TEXT NOT NULL
+);
+
+-- What this deployment signs its own forms with.
+CREATE TABLE server_secrets (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+);

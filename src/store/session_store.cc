@@ -260,6 +260,7 @@ std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most) {
   for (const auto& id : old) {
     tx.execute("DELETE FROM deliveries WHERE session_id = $1", id);
     tx.execute("DELETE FROM agent_messages WHERE session_id = $1", id);
+    tx.execute("DELETE FROM answer_links WHERE session_id = $1", id);
     tx.execute("DELETE FROM agent_questions WHERE session_id = $1", id);
     // The newest event stays, so that its number is never given out again: clients resume by it.
     tx.execute(

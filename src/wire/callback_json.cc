@@ -23,12 +23,15 @@ void write_question_members(JsonWriter& out, const Question& q) {
 
 }  // namespace
 
-std::string question_pending_json(const Question& q, const std::string& answer_url) {
+std::string question_pending_json(const Question& q, const std::string& answer_url,
+                                  const std::optional<std::string>& answer_page) {
   JsonWriter out;
   begin(out, "question_pending", q.session_id, q.agent_name);
   out.key("question").begin_object();
   write_question_members(out, q);
-  out.end_object().member("answer_url", answer_url).end_object();
+  out.end_object().member("answer_url", answer_url);
+  if (answer_page) out.member("answer_page", *answer_page);
+  out.end_object();
   return out.take();
 }
 

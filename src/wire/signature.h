@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/secret.h"
 #include "base/time.h"
 
 namespace holdpoint {
@@ -24,5 +26,23 @@ class WebhookSecret {
 // theirs at leisure.
 std::string sign_webhook(const std::vector<WebhookSecret>& secrets, std::string_view id,
                          Time timestamp, std::string_view body);
+
+// How upstream systems prove who they are.
+enum class WebhookScheme { none, github, standard, slack, bearer };
+std::string_view to_text(WebhookScheme scheme);
+std::optional<WebhookScheme> webhook_scheme_from(std::string_view text);
+
+// What a webhook brought besides its body; empty where a header was not there.
+struct WebhookHeaders {
+  std::string id;         // webhook-id or X-GitHub-Delivery
+  std::string timestamp;  // webhook-timestamp or X-Slack-Request-Timestamp
+  std::string signature;  // webhook-signature, X-Hub-Signature-256, X-Slack-Signature, or the token
+};
+enum class Verdict { valid, missing, stale, wrong };
+
+// Whether one of `keys` signed the body as `scheme` asks; a timestamp may be 300 s off either way.
+// `keys` are the bytes that sign: for `standard` what WebhookSecret::key() gives.
+Verdict verify_webhook(WebhookScheme scheme, const std::vector<Secret>& keys,
+                       const WebhookHeaders& headers, std::string_view body, Time now);
 
 }  // namespace holdpoint

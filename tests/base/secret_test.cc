@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "tests/support/temp_dir.h"
@@ -13,17 +14,18 @@ namespace {
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
+  std::filesystem::permissions(path, std::filesystem::perms{0600});
 }
 
 TEST_CASE("a secret that names no place is itself") {
-  CHECK(read_secret("whsec_abc", "/nowhere") == "whsec_abc");
-  CHECK(read_secret("ENV:HOME", "/nowhere") == "ENV:HOME");
-  CHECK(read_secret("", "/nowhere") == "");
+  CHECK(read_secret("whsec_abc", "/nowhere").reveal() == "whsec_abc");
+  CHECK(read_secret("ENV:HOME", "/nowhere").reveal() == "ENV:HOME");
+  CHECK(read_secret("", "/nowhere").reveal() == "");
 }
 
 TEST_CASE("env: takes the secret from the environment") {
   setenv("HOLDPOINT_TEST_SECRET", "from the environment", 1);
-  CHECK(read_secret("env:HOLDPOINT_TEST_SECRET", "/nowhere") == "from the environment");
+  CHECK(read_secret("env:HOLDPOINT_TEST_SECRET", "/nowhere").reveal() == "from the environment");
 }
 
 TEST_CASE("a variable that is missing or empty is refused by name") {
@@ -39,9 +41,25 @@ TEST_CASE("file: takes the secret from a file, without the line breaks at its en
   const test::TempDir dir;
   write(dir.path() / "plain", "s3cret");
   write(dir.path() / "lines", " s3\ncret \r\n\n");
-  CHECK(read_secret("file:plain", dir.path()) == "s3cret");
-  CHECK(read_secret("file:lines", dir.path()) == " s3\ncret ");
-  CHECK(read_secret("file:" + (dir.path() / "plain").string(), "/nowhere") == "s3cret");
+  CHECK(read_secret("file:plain", dir.path()).reveal() == "s3cret");
+  CHECK(read_secret("file:lines", dir.path()).reveal() == " s3\ncret ");
+  CHECK(read_secret("file:" + (dir.path() / "plain").string(), "/nowhere").reveal() == "s3cret");
+}
+
+TEST_CASE("a secret file that everybody may read is refused, with what to do") {
+  const test::TempDir dir;
+  write(dir.path() / "open", "s3cret");
+  std::filesystem::permissions(dir.path() / "open", std::filesystem::perms{0644});
+  CHECK_THROWS_WITH_AS(read_secret("file:open", dir.path()), doctest::Contains("chmod 600"),
+                       std::runtime_error);
+  std::filesystem::permissions(dir.path() / "open", std::filesystem::perms{0640});
+  CHECK(read_secret("file:open", dir.path()).reveal() == "s3cret");
+}
+
+TEST_CASE("a secret prints as stars, whatever it holds") {
+  std::ostringstream out;
+  out << Secret("hunter2") << Secret();
+  CHECK(out.str() == "******");
 }
 
 TEST_CASE("a secret file that is not there is refused by name") {

@@ -47,7 +47,8 @@ TEST_CASE(
 
   world.http.respond = nullptr;
   const auto delivery = world.deliveries(id)[0].id;
-  CHECK(world.process().courier.redeliver(delivery, world.now()) == Courier::Redelivery::done);
+  CHECK(world.process().courier.redeliver(delivery, kAdmin, world.now()) ==
+        Courier::Redelivery::done);
   world.run_until_idle();
   CHECK(world.deliveries(id)[0].status == DeliveryStatus::delivered);
   CHECK(world.http.seen().back().headers.at("webhook-id") == delivery.text());
@@ -93,7 +94,7 @@ TEST_CASE("410 disables the destination: what it is owed dies, and redeliver lif
   world.run_until_idle();
   CHECK(world.deliveries(later)[0].status == DeliveryStatus::dead);
   CHECK(world.http.seen().size() == calls);
-  CHECK(world.process().courier.redeliver(world.deliveries(later)[0].id, world.now()) ==
+  CHECK(world.process().courier.redeliver(world.deliveries(later)[0].id, kAdmin, world.now()) ==
         Courier::Redelivery::done);
   world.run_until_idle();
   CHECK(world.deliveries(later)[0].status == DeliveryStatus::delivered);

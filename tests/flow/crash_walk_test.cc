@@ -21,7 +21,7 @@ struct Client {
     const auto questions = world.questions(*session);
     if (questions.empty()) return;
     const auto outcome = world.process().answers.answer(
-        *session, {{{questions[0].id.text(), {"haiku"}}}, "ana", "test"}, world.now());
+        *session, {{{questions[0].id.text(), {"haiku"}}}, "ana", "test"}, kAdmin, world.now());
     REQUIRE_FALSE(std::holds_alternative<AnswerConflict>(outcome));
     REQUIRE_FALSE(std::holds_alternative<UnknownSession>(outcome));
     answered = true;
@@ -104,7 +104,9 @@ TEST_CASE("the store dies at every point of a timeout and of a cancel, too") {
         },
         [&](Client& client) {
           auto& world = client.world;
-          if (cancel) (void)world.process().control.cancel(*client.session, "enough", world.now());
+          if (cancel)
+            (void)world.process().control.cancel(*client.session, "enough", kAdmin,
+                                                 Control::As::owner, world.now());
           world.run_until_idle();
         },
         [&](World& world, const SessionId& id) {

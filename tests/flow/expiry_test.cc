@@ -41,7 +41,7 @@ TEST_CASE("a timeout with fail fails the session, and a retry goes on from the c
   CHECK(world.questions(id)[0].status == QuestionStatus::timed_out);
   CHECK(std::holds_alternative<SessionFinished>(world.answer(id, "haiku")));
 
-  (void)world.process().control.retry(id, world.now());
+  (void)world.process().control.retry(id, kAdmin, world.now());
   world.run_until_idle();
   const Json told = Json::parse(*world.session(id).result)["told"];
   CHECK(told["outcome"] == "timed_out");
@@ -85,7 +85,8 @@ TEST_CASE("a batch that times out keeps the answers that came") {
   };
   const auto id = world.trigger();
   world.run_until_idle();
-  (void)world.process().answers.answer(id, {{{"A?", {"yes"}}}, "ana", "test", true}, world.now());
+  (void)world.process().answers.answer(id, {{{"A?", {"yes"}}}, "ana", "test", true}, kAdmin,
+                                       world.now());
   world.clock.advance(10s);
   world.run_until_idle();
   const Json told = Json::parse(*world.session(id).result)["told"];
@@ -125,13 +126,15 @@ TEST_CASE(
   std::thread person([&] {
     for (int i = 0; i < kRounds; ++i) {
       both.arrive_and_wait();
-      outcome = world.process().answers.answer(id, {{{"", {"yes"}}}, "ana", "test"}, answer_at);
+      outcome =
+          world.process().answers.answer(id, {{{"", {"yes"}}}, "ana", "test"}, kAdmin, answer_at);
       both.arrive_and_wait();
     }
   });
   for (int i = 0; i < kRounds; ++i) {
-    const auto asked =
-        world.process().intake.admit_ask("pager", ask, std::nullopt, world.now()).value();
+    const auto asked = world.process()
+                           .intake.admit_ask("pager", ask, std::nullopt, kUpstream, world.now())
+                           .value();
     id = asked.session;
     const Time deadline = asked.questions[0].deadline_at;
     answer_at = deadline + Duration{i % 3 - 1};

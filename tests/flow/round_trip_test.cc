@@ -55,7 +55,8 @@ TEST_CASE("a batch keeps partial answers and resumes with the last one") {
   const auto id = world.trigger();
   world.run_until_idle();
   const auto answer = [&](std::map<std::string, std::vector<std::string>> values) {
-    return world.process().answers.answer(id, {std::move(values), "bo", "test", true}, world.now());
+    return world.process().answers.answer(id, {std::move(values), "bo", "test", true}, kAdmin,
+                                          world.now());
   };
   CHECK_THROWS_AS(world.answer(id, "here"), BadRequest);             // Which of the three?
   CHECK_THROWS_AS(answer({{"Where?", {"elsewhere"}}}), BadRequest);  // No option, and none allowed.
@@ -104,8 +105,8 @@ TEST_CASE("an answer to an earlier question never reaches a later one") {
   world.answer(id, "haiku");
   world.run_until_idle();
   REQUIRE(world.questions(id).size() == 2);
-  const auto late =
-      world.process().answers.answer(id, {{{first.text(), {"sonnet"}}}, "bo", "test"}, world.now());
+  const auto late = world.process().answers.answer(id, {{{first.text(), {"sonnet"}}}, "bo", "test"},
+                                                   kAdmin, world.now());
   CHECK(std::get<AnswerConflict>(late).counted.id == first);
   CHECK(world.questions(id)[1].status == QuestionStatus::pending);
 }
@@ -122,9 +123,11 @@ TEST_CASE("an external agent's session completes with the outcome of its ask") {
   World world;
   const Ask ask =
       parse_ask(R"({"questions":[{"question":"Deploy?","options":["yes","no"]}]})", {}, {});
-  const auto asked = world.process().intake.admit_ask("pager", ask, "k", world.now()).value();
+  const auto asked =
+      world.process().intake.admit_ask("pager", ask, "k", kUpstream, world.now()).value();
   CHECK(asked.questions.size() == 1);
-  const auto again = world.process().intake.admit_ask("pager", ask, "k", world.now()).value();
+  const auto again =
+      world.process().intake.admit_ask("pager", ask, "k", kUpstream, world.now()).value();
   CHECK(again.session == asked.session);
   CHECK(again.duplicate);
   CHECK(again.questions[0].id == asked.questions[0].id);
@@ -162,7 +165,9 @@ TEST_CASE("an agent that may not ask gets the error with its next turn, and fail
     const auto parent = world.trigger();
     world.run_until_idle();
     const auto child =
-        world.process().intake.admit({"poet", "{}", std::nullopt, parent}, world.now()).value();
+        world.process()
+            .intake.admit({"poet", "{}", std::nullopt, parent, kUpstream, {}}, world.now())
+            .value();
     world.run_until_idle();
     CHECK(world.questions(child.session).empty());
     CHECK(world.count_events(child.session, "ask_refused") == 1);
@@ -187,7 +192,8 @@ TEST_CASE("messages wait for the question, arrive in order, and are handed over 
   const auto id = world.trigger();
   world.run_until_idle();
   for (const char* text : {R"("one")", R"({"two":2})", "3"}) {
-    CHECK(world.process().control.message(id, text, world.now()).outcome == Control::Outcome::done);
+    CHECK(world.process().control.message(id, text, kAdmin, world.now()).outcome ==
+          Control::Outcome::done);
   }
   CHECK(world.run_until_idle() == 0);  // A pending question goes first.
   world.answer(id, "haiku");
@@ -195,13 +201,15 @@ TEST_CASE("messages wait for the question, arrive in order, and are handed over 
   const auto seen = world.runner.seen();
   CHECK(seen[1].messages == std::vector<std::string>{R"("one")", R"({"two":2})", "3"});
   CHECK(world.session(id).status == SessionStatus::completed);
-  CHECK(world.process().control.message(id, "4", world.now()).outcome == Control::Outcome::refused);
+  CHECK(world.process().control.message(id, "4", kAdmin, world.now()).outcome ==
+        Control::Outcome::refused);
 }
 
 TEST_CASE("a result does not end a session that has messages waiting") {
   World world;
   world.runner.reply = [&](const AgentDefinition&, const TurnRequest& r, const TurnContext&) {
-    if (r.turn == 1) (void)world.process().control.message(r.session_id, "\"late\"", world.now());
+    if (r.turn == 1)
+      (void)world.process().control.message(r.session_id, "\"late\"", kAdmin, world.now());
     return R"({"result":{"turn":)" + std::to_string(r.turn) + "}}";
   };
   const auto id = world.trigger();
@@ -217,14 +225,17 @@ TEST_CASE("cancel ends a parked session and its question; an answer afterwards f
   World world;
   const auto id = world.trigger();
   world.run_until_idle();
-  CHECK(world.process().control.cancel(id, "changed my mind", world.now()).outcome ==
-        Control::Outcome::done);
+  CHECK(world.process()
+            .control.cancel(id, "changed my mind", kAdmin, Control::As::owner, world.now())
+            .outcome == Control::Outcome::done);
   CHECK(world.session(id).status == SessionStatus::cancelled);
   CHECK(world.questions(id)[0].status == QuestionStatus::cancelled);
   CHECK(std::holds_alternative<SessionFinished>(world.answer(id, "haiku")));
   CHECK(world.run_until_idle() == 0);
   // Again is the same; a completed one cannot be.
-  CHECK(world.process().control.cancel(id, "again", world.now()).outcome == Control::Outcome::done);
+  CHECK(world.process()
+            .control.cancel(id, "again", kAdmin, Control::As::owner, world.now())
+            .outcome == Control::Outcome::done);
   CHECK(world.count_events(id, "session_cancelled") == 1);
 }
 

@@ -73,8 +73,9 @@ TEST_CASE("a failing turn is tried again later, then the session fails and a ret
   CHECK(world.count_events(id, "turn_failed") == 3);
 
   mended = true;
-  CHECK(world.process().control.retry(id, world.now()).outcome == Control::Outcome::done);
-  CHECK(world.process().control.retry(id, world.now()).outcome == Control::Outcome::refused);
+  CHECK(world.process().control.retry(id, kAdmin, world.now()).outcome == Control::Outcome::done);
+  CHECK(world.process().control.retry(id, kAdmin, world.now()).outcome ==
+        Control::Outcome::refused);
   world.run_until_idle();
   CHECK(world.session(id).status == SessionStatus::completed);
   CHECK_FALSE(world.session(id).error);
@@ -150,7 +151,8 @@ TEST_CASE("cancelling a running session makes its turn's end worth nothing") {
   SessionId id;
   bool told = false;
   world.runner.reply = [&](const AgentDefinition&, const TurnRequest& r, const TurnContext&) {
-    (void)world.process().control.cancel(r.session_id, "enough", world.now());
+    (void)world.process().control.cancel(r.session_id, "enough", kAdmin, Control::As::owner,
+                                         world.now());
     told = true;
     return R"({"result":1})";
   };

@@ -73,7 +73,7 @@ TEST_CASE("every step wakes those who have work now, so that nobody has to poll"
   turns = deliveries = 0;
   world.process().expiry.run_once(world.now());  // It fails: settled and failed are owed.
   CHECK(woken(0, 1));
-  (void)world.process().control.retry(late, world.now());
+  (void)world.process().control.retry(late, kAdmin, world.now());
   CHECK(woken(1, 0));
 }
 

@@ -27,8 +27,9 @@ Complaint complaint_about(const Request& request) {
 // What a caller gets from a route that throws `error`.
 template <class Error>
 Response response_to(const Error& error) {
-  const Route route{"GET", "/x", [&](const Request&) -> Response { throw error; }};
-  return answer_request(route, Request{});
+  const Route route{"GET", "/x", nothing(), [&](const Request&) -> Response { throw error; }};
+  Request request;
+  return answer_request(route, request);
 }
 
 std::string header(const Response& response, const std::string& name) {
@@ -98,7 +99,7 @@ TEST_CASE("an error has a code, a message, and a field if one is to blame") {
 }
 
 TEST_CASE("a route's response is the answer") {
-  const Route route{"GET", "/x", [](const Request& request) {
+  const Route route{"GET", "/x", nothing(), [](const Request& request) {
                       Response response;
                       response.status = 202;
                       response.body = request.body + "!";

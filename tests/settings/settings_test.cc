@@ -159,9 +159,14 @@ TEST_CASE("a public URL loses the slashes at its end") {
 TEST_CASE("secrets are looked up, relative to the file") {
   const File file("[questions]\ncallback_secret = [\"file:secret\", \"env:HOLDPOINT_TEST_KEY\"]\n");
   std::ofstream(file.dir.path() / "secret") << "from the file\n";
+  std::filesystem::permissions(file.dir.path() / "secret", std::filesystem::perms::owner_read);
   setenv("HOLDPOINT_TEST_KEY", "from the environment", 1);
-  CHECK(file.load().questions.callback_secret ==
-        std::vector<std::string>{"from the file", "from the environment"});
+  const auto settings = file.load();
+  REQUIRE(settings.questions.callback_secret.size() == 2);
+  CHECK(settings.questions.callback_secret[0].reveal() == "from the file");
+  CHECK(settings.questions.callback_secret[1].reveal() == "from the environment");
+  const auto& shown = settings.shown;
+  CHECK(std::count(shown.begin(), shown.end(), "[questions] callback_secret = [***, ***]") == 1);
   unsetenv("HOLDPOINT_TEST_KEY");
   CHECK(file.complaint() ==
         "FILE:2: [questions] callback_secret the environment has no HOLDPOINT_TEST_KEY");

@@ -56,7 +56,8 @@ Process::Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& h
       expiry(*db, journal, settling, clock),
       views(*db, journal),
       intake(*db, journal, notices, agents, {{}, {}}),
-      answers(*db, journal, settling, {}),
+      answers(*db, journal, settling, agents, {}),
+      links(*db, agents),
       control(*db, journal, notices, settling, agents, {},
               [this](const SessionId& id) { turns.abandon(id); }) {}
 
@@ -107,14 +108,18 @@ int World::run_until_idle() {
 
 SessionId World::trigger(const std::string& agent, const std::string& payload,
                          std::optional<std::string> key) {
-  return process_->intake.admit({agent, payload, std::move(key), std::nullopt}, clock.now())
-      .value()
-      .session;
+  Intake::Trigger trigger;
+  trigger.agent_name = agent;
+  trigger.payload = payload;
+  trigger.idempotency_key = std::move(key);
+  trigger.by = kUpstream;
+  return process_->intake.admit(trigger, clock.now()).value().session;
 }
 
 AnswerOutcome World::answer(const SessionId& session, const std::string& value,
                             const std::string& by) {
-  return process_->answers.answer(session, {{{"", {value}}}, by, "test"}, clock.now());
+  return process_->answers.answer(session, {{{"", {value}}}, by, "test"}, {by, "test", "here"},
+                                  clock.now());
 }
 
 Session World::session(const SessionId& id) {

@@ -16,6 +16,7 @@
 #include "flow/expiry.h"
 #include "flow/feed.h"
 #include "flow/intake.h"
+#include "flow/links.h"
 #include "flow/retention.h"
 #include "flow/turns.h"
 #include "flow/views.h"
@@ -67,6 +68,10 @@ class FakeRunner final : public Runner {
   Guarded<std::vector<TurnRequest>> requests;
 };
 
+// Who does what tests do.
+inline const Actor kUpstream{"upstream", "test", "here"};
+inline const Actor kAdmin{"admin", "user:admin", "there"};
+
 std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, Time now);
 
 // What lives for as long as the process does; a crash replaces it.
@@ -87,6 +92,7 @@ struct Process {
   Views views;
   Intake intake;
   Answers answers;
+  Links links;
   Control control;
 };
 

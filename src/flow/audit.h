@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/actor.h"
+#include "store/audit_store.h"
+
+namespace holdpoint {
+
+// Who did what: a chain of rows in which each carries the hash of the one before, so that none can
+// be edited, removed or moved without a trace.
+namespace audit {
+
+// Adds a row in the transaction of the change that it tells of. `subject` is what was changed, as
+// `kind:id`; neither it nor `detail` holds answers or secrets.
+void record(Transaction& tx, const Actor& actor, std::string_view action, std::string_view subject,
+            std::string_view detail, Time now);
+
+struct Verdict {
+  std::int64_t rows = 0;  // That were found in order.
+  audit_store::Head head;
+  std::string broken;  // Empty: the chain is whole.
+};
+// Reads the whole chain in one snapshot. `expected`, if not empty, is the hash of a row that was
+// noted elsewhere earlier: who rewrites the whole chain cannot keep it.
+Verdict verify(Database& db, const std::string& expected);
+// Rows after number `after`, in their order.
+std::vector<audit_store::Entry> list(Database& db, std::int64_t after, std::int64_t limit);
+
+}  // namespace audit
+}  // namespace holdpoint

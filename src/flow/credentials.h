@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+
+#include "store/database.h"
+
+namespace holdpoint {
+
+// Whether there is any key or user. Safe to share between threads.
+class Credentials {
+ public:
+  explicit Credentials(Database& db) : db_(db) {}
+
+  // Whether somebody has ever made one, revoked or removed since or not. Looked up again at most
+  // once a second, until it is so; then it stays so.
+  bool ever(Time now);
+  // The first one was just made by this process: it counts from now on.
+  void note_made() { ever_ = true; }
+  // Whether one is there that lets somebody in.
+  bool live(Time now);
+
+ private:
+  Database& db_;
+  std::atomic<bool> ever_{false};
+  std::atomic<std::int64_t> looked_at_{0};
+};
+
+}  // namespace holdpoint

@@ -1,0 +1,62 @@
+#include "http/html.h"
+
+namespace holdpoint {
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+Response html_page(int status, std::string_view title, std::string_view body) {
+  Response response;
+  response.status = status;
+  response.content_type = "text/html; charset=utf-8";
+  response.body =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
+  response.body += escape_html(title);
+  response.body +=
+      " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"/assets/page.css\">\n</head>\n"
+      "<body>\n<main>\n";
+  response.body += body;
+  response.body += "</main>\n</body>\n</html>\n";
+  return response;
+}
+
+Response message_page(int status, std::string_view title, std::string_view message) {
+  return html_page(status, title,
+                   "<h1>" + escape_html(title) + "</h1>\n<p>" + escape_html(message) + "</p>\n");
+}
+
+Response redirect_to(std::string path) {
+  Response response;
+  response.status = 303;
+  response.content_type = "text/plain";
+  response.headers.emplace_back("Location", std::move(path));
+  return response;
+}
+
+}  // namespace holdpoint

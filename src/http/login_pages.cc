@@ -1,0 +1,126 @@
+#include "http/api.h"
+#include "http/html.h"
+#include "wire/form.h"
+#include "wire/json_writer.h"
+
+namespace holdpoint {
+namespace {
+
+constexpr const char* kLoginForm = "login-form";
+
+// Only paths of this server: else a link to our login could send people anywhere.
+std::string safe_next(const std::string& next) {
+  const bool local = next.starts_with('/') && !next.starts_with("//") &&
+                     next.find('\\') == std::string::npos &&
+                     next.find_first_of("\r\n\t") == std::string::npos && next.size() < 500;
+  return local ? next : "/";
+}
+
+Response login_form(Api& api, int status, const std::string& next, const std::string& name,
+                    const std::string& complaint) {
+  std::string body = "<h1>Log in</h1>\n";
+  if (!complaint.empty()) {
+    body += "<p class=\"complaint\" role=\"alert\">" + escape_html(complaint) + "</p>\n";
+  }
+  const auto hidden = [](const char* field, const std::string& value) {
+    return std::string("<input type=\"hidden\" name=\"") + field + "\" value=\"" +
+           escape_html(value) + "\">\n";
+  };
+  body += "<form method=\"post\" action=\"/login\">\n" +
+          hidden("nonce", api.gate.nonce_for(kLoginForm)) + hidden("next", next) +
+          "<label>Name<input name=\"name\" autocomplete=\"username\" required value=\"" +
+          escape_html(name) +
+          "\"></label>\n<label>Password<input name=\"password\" type=\"password\" "
+          "autocomplete=\"current-password\" required></label>\n"
+          "<p class=\"buttons\"><button>Log in</button></p>\n</form>\n";
+  return html_page(status, "Log in", body);
+}
+
+std::string cookie(const Request& request, const std::string& value, const char* age) {
+  return std::string(Gate::cookie_name(request)) + "=" + value +
+         "; Path=/; HttpOnly; SameSite=Lax" + (request.secure ? "; Secure" : "") + age;
+}
+
+Response show_login(Api& api, const Request& request) {
+  const Query query(request, {"next"});
+  const std::string next = safe_next(query.text("next").value_or("/"));
+  if (request.caller.kind == Caller::Kind::user) return redirect_to(next);
+  return login_form(api, 200, next, "", "");
+}
+
+Response log_in(Api& api, const Request& request) {
+  const Query query(request, {});
+  const Form form = Form::parse(request.body);
+  const std::string next = safe_next(form.text("next"));
+  const std::string name = form.text("name");
+  if (!api.gate.from_our_page(request) || !api.gate.check_nonce(form.text("nonce"), kLoginForm)) {
+    return login_form(api, 403, next, name, "This page was open for too long. Please try again.");
+  }
+  const auto too_many = [&](Response&& refusal) {
+    Response page = login_form(api, 429, next, name, "Too many attempts. Wait a minute.");
+    page.headers = std::move(refusal.headers);
+    return page;
+  };
+  if (auto refusal = api.gate.too_many_wrong(request)) return too_many(std::move(*refusal));
+  const auto outcome =
+      api.access.people.log_in(name, form.text("password"), request.address, api.clock.now());
+  if (const auto* token = std::get_if<std::string>(&outcome)) {
+    Response response = redirect_to(next);
+    response.headers.emplace_back("Set-Cookie", cookie(request, *token, ""));
+    return response;
+  }
+  if (std::holds_alternative<People::Busy>(outcome)) {
+    Response page = login_form(api, 503, next, name, "Many log in right now. Please try again.");
+    page.headers.emplace_back("Retry-After", "2");
+    return page;
+  }
+  api.metrics.refused("wrong_login");
+  if (auto refusal = api.gate.note_wrong(request)) return too_many(std::move(*refusal));
+  return login_form(api, 401, next, name, "That name and password do not go together.");
+}
+
+Response log_out(Api& api, const Request& request) {
+  const Query query(request, {});
+  const std::string token = Gate::cookie_of(request);
+  if (!token.empty()) api.access.people.log_out(token, request.actor(), api.clock.now());
+  Response response = redirect_to("/login");
+  response.headers.emplace_back("Set-Cookie", cookie(request, "", "; Max-Age=0"));
+  return response;
+}
+
+// For pages with script: who they serve, and what a change must carry.
+Response me(Api& api, const Request& request) {
+  const Query query(request, {});
+  const Caller& caller = request.caller;
+  if (caller.kind == Caller::Kind::nobody) return not_authenticated();
+  JsonWriter out;
+  out.begin_object().member("kind", caller.kind == Caller::Kind::open  ? "open"
+                                    : caller.kind == Caller::Kind::key ? "key"
+                                                                       : "user");
+  out.member("name", caller.name);
+  write_scopes(out, caller.scopes);
+  out.key("csrf");
+  if (request.nonce_subject.empty()) {
+    out.value(nullptr);
+  } else {
+    out.value(api.gate.nonce_for(request.nonce_subject));
+  }
+  out.end_object();
+  return json_response(200, out.take());
+}
+
+}  // namespace
+
+Routes login_routes(Api& api) {
+  const auto call = [&api](Response (*handle)(Api&, const Request&)) {
+    return [&api, handle](const Request& request) { return handle(api, request); };
+  };
+  return {
+      {"GET", "/agent/me", own_check(), call(me)},
+      {"GET", "/login", own_check(), call(show_login), true},
+      {"POST", "/login", own_check(), call(log_in), true, true},
+      {"POST", "/logout", scope("questions:read"), call(log_out), true, true},
+  };
+}
+
+}  // namespace holdpoint
