@@ -34,9 +34,8 @@ endif()
 add_library(httplib INTERFACE)
 target_include_directories(httplib SYSTEM INTERFACE ${httplib_dir})
 target_link_libraries(httplib INTERFACE Threads::Threads)
-# A real backlog; and idle keep-alive connections look for a shutdown twice a second, not a hundred times.
-target_compile_definitions(httplib INTERFACE
-  CPPHTTPLIB_LISTEN_BACKLOG=1024 CPPHTTPLIB_KEEPALIVE_TIMEOUT_CHECK_INTERVAL_USECOND=500000)
+# A real backlog; and how many headers are too many is ours to say, up to this (HttpServer::kMostHeaders).
+target_compile_definitions(httplib INTERFACE CPPHTTPLIB_LISTEN_BACKLOG=1024 CPPHTTPLIB_HEADER_MAX_COUNT=1000)
 
 find_package(cpr 1.12 QUIET)
 if(NOT cpr_FOUND)

@@ -6,11 +6,23 @@
 #include "base/loop.h"
 #include "domain/text.h"
 #include "http/connection.h"
+#include "http/peers.h"
+#include "http/security_headers.h"
+#include "http/tls.h"
 
 namespace holdpoint {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Connections over the limit of their address that still get an answer; more are just closed.
+constexpr std::size_t kTurnedAway = 32;
+constexpr Duration kTurnAwayHandshake = 1s;
+
+static_assert(CPPHTTPLIB_HEADER_MAX_COUNT >= HttpServer::kMostHeaders);
+
+// What this thread serves: the library's handlers have no other way to it.
+thread_local Connection* serving = nullptr;
 
 // The parser's thread pool is ours: it grows when all threads wait for something.
 class Connections final : public httplib::TaskQueue {
@@ -23,12 +35,42 @@ class Connections final : public httplib::TaskQueue {
   Pool& pool_;
 };
 
-bool is_json(std::string_view type) {
+// In small letters, without parameters.
+std::string media_type(std::string_view type) {
   type = type.substr(0, type.find(';'));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  const std::string lower = lower_case(std::string(type));
-  return lower == "application/json" ||
-         (lower.starts_with("application/") && lower.ends_with("+json"));
+  return lower_case(std::string(type));
+}
+
+bool is_json(const std::string& type) {
+  return type == "application/json" ||
+         (type.starts_with("application/") && type.ends_with("+json"));
+}
+
+// As the library matches: `:name` stands for one part of the path.
+bool matches(std::string_view pattern, std::string_view path) {
+  while (true) {
+    const auto part = pattern.substr(0, pattern.find('/'));
+    const auto value = path.substr(0, path.find('/'));
+    if (part.starts_with(':') ? value.empty() : part != value) return false;
+    if (part.size() == pattern.size() || value.size() == path.size()) {
+      return part.size() == pattern.size() && value.size() == path.size();
+    }
+    pattern.remove_prefix(part.size() + 1);
+    path.remove_prefix(value.size() + 1);
+  }
+}
+
+ssize_t write_head(httplib::Stream& out, const httplib::Headers& headers) {
+  std::string head;
+  head.reserve(1024);
+  for (const auto& [name, value] : headers) {
+    head.append(name).append(": ").append(value).append("\r\n");
+  }
+  append_security_headers(head, serving->is_secure(),
+                          [&](const std::string& name) { return headers.count(name) > 0; });
+  head.append("\r\n");
+  return out.write(head.data(), head.size());
 }
 
 Response standard_error(int status) {
@@ -71,7 +113,11 @@ void apply(Response&& from, httplib::Response& to) {
 class HttpServer::Listener final : public httplib::Server {
  public:
   explicit Listener(HttpServer::Options options)
-      : options_(std::move(options)), pool_("hp-http", options_.max_threads, 1024) {
+      : options_(std::move(options)),
+        tls_(options_.tls_cert.empty() && options_.tls_key.empty()
+                 ? nullptr
+                 : std::make_unique<TlsContext>(options_.tls_cert, options_.tls_key)),
+        pool_("hp-http", options_.max_threads, 1024) {
     new_task_queue = [this] { return new Connections(pool_); };
     set_tcp_nodelay(true);
     set_payload_max_length(options_.max_body_bytes);
@@ -83,34 +129,39 @@ class HttpServer::Listener final : public httplib::Server {
       const int on = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     });
+    set_header_writer(write_head);
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       auto refusal = refuse(request);
       if (!refusal) return HandlerResponse::Unhandled;
       if (options_.on_request) options_.on_request("refused", refusal->status);
+      serving->count_refusal(refusal->status);
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
     set_expect_100_continue_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           if (!too_large(request)) return 100;
+          serving->count_refusal(413);
           apply(standard_error(413), response);
           return 413;
         });
     set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       // The library closes after every error; one that a route answered leaves nothing unread.
-      const bool routed = !request.matched_route.empty() && !stopping_ &&
-                          request.version == "HTTP/1.1" &&
+      const bool routed = !request.matched_route.empty() && serving->request_complete() &&
+                          !stopping_ && request.version == "HTTP/1.1" &&
                           request.get_header_value("Connection") != "close";
       if (routed) response.headers.erase("Connection");
     });
     set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return HandlerResponse::Unhandled;
+      if (serving->is_refused()) return HandlerResponse::Unhandled;  // And answered.
       static const std::set<std::string> methods{"GET",   "HEAD",   "POST",   "PUT",
                                                  "PATCH", "DELETE", "OPTIONS"};
       const bool odd =
           response.status == 400 && !request.method.empty() && !methods.count(request.method);
       const int status = odd ? 501 : response.status;
       if (options_.on_request) options_.on_request("none", status);
+      serving->count_refusal(status);
       apply(odd ? error_response(501, "unknown_method",
                                  "there is no method " + shorten(request.method, 20) +
                                      "; names are in capitals, like GET")
@@ -120,7 +171,7 @@ class HttpServer::Listener final : public httplib::Server {
     });
   }
 
-  bool serve(Routes routes) {
+  bool run(Routes routes) {
     routes_ = std::move(routes);
     for (const auto& route : routes_) add(route);
     refuse_other_methods();
@@ -129,6 +180,7 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
   const HttpServer::Options& options() const { return options_; }
+  TlsContext* tls() { return tls_.get(); }
   Pool& pool() { return pool_; }
   void begin_stop() {
     stopping_ = true;
@@ -137,17 +189,29 @@ class HttpServer::Listener final : public httplib::Server {
 
  private:
   bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket, options_);
-    std::string remote, local;
-    int remote_port = 0, local_port = 0;
-    connection.get_remote_ip_and_port(remote, remote_port);
-    connection.get_local_ip_and_port(local, local_port);
-    bool ok = true;
-    while (ok && await_request(connection)) {
+    Connection connection(socket, tls_ ? tls_->new_session(socket) : nullptr, options_);
+    if (tls_ && !connection.is_secure()) return false;
+    serving = &connection;
+    const bool ok = admit(connection, peer_of(socket));
+    serving = nullptr;
+    return ok;
+  }
+
+  bool admit(Connection& connection, const Peer& peer) {
+    if (options_.exempt && options_.exempt(peer.address)) return serve(connection, peer);
+    const OpenConnections::Place place(open_, peer.group);
+    if (place.number() <= options_.max_connections_per_address) return serve(connection, peer);
+    turn_away(connection, place.number() - options_.max_connections_per_address);
+    return false;
+  }
+
+  bool serve(Connection& connection, const Peer& peer) {
+    bool ok = connection.open(options_.head_deadline, stopping_);
+    while (ok && connection.await_request(stopping_)) {
       connection.begin_request();
       bool closed = false;
       ok = process_request(
-          connection, remote, remote_port, local, local_port, stopping_, closed,
+          connection, peer.address, peer.port, {}, 0, stopping_, closed,
           [](httplib::Request& request) {
             // Neither header means no body; the library would wait for one.
             if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
@@ -160,18 +224,19 @@ class HttpServer::Listener final : public httplib::Server {
       ok = connection.end_request() && ok && !closed && !stopping_;
     }
     connection.linger();
-    httplib::detail::shutdown_socket(socket);
-    httplib::detail::close_socket(socket);
     return ok;
   }
 
-  bool await_request(const Connection& connection) {
-    if (connection.has_buffered()) return true;
-    for (auto waited = 0ms; waited < kIdle; waited += 250ms) {
-      if (stopping_) return false;
-      if (wait_for(connection.socket(), POLLIN, 250ms)) return true;
-    }
-    return false;
+  // `number` counts those over the limit. None of them may hold a thread for long.
+  void turn_away(Connection& connection, std::size_t number) {
+    if (number > kTurnedAway) return connection.count_refusal(429);
+    if (!connection.open(kTurnAwayHandshake, stopping_)) return;
+    connection.refuse({429, "too_many_connections",
+                       "your address has more connections open than [limits] "
+                       "max_connections_per_address; close some",
+                       ""},
+                      "Retry-After: 1\r\n");
+    connection.linger();
   }
 
   bool too_large(const httplib::Request& request) const {
@@ -186,52 +251,68 @@ class HttpServer::Listener final : public httplib::Server {
                               shorten(name, 60));
       }
     }
-    if (request.has_header("Transfer-Encoding") &&
-        lower_case(request.get_header_value("Transfer-Encoding")) != "chunked") {
-      return error_response(400, "bad_request", "the only Transfer-Encoding known is chunked",
-                            "Transfer-Encoding");
-    }
     if (too_large(request)) return standard_error(413);
     const bool has_body = request.has_header("Transfer-Encoding") ||
                           request.get_header_value_u64("Content-Length", 0) > 0;
-    if (has_body && request.has_header("Content-Type") &&
-        !is_json(request.get_header_value("Content-Type"))) {
-      return error_response(415, "unsupported_type",
-                            "the body came as " +
-                                shorten(request.get_header_value("Content-Type"), 60) +
-                                "; send it with the header Content-Type: application/json",
-                            "Content-Type");
-    }
-    return std::nullopt;
+    if (!has_body || !request.has_header("Content-Type")) return std::nullopt;
+    const std::string type = request.get_header_value("Content-Type");
+    const std::string media = media_type(type);
+    if (is_json(media)) return std::nullopt;
+    const bool form = takes_form(request);
+    if (form && media == "application/x-www-form-urlencoded") return std::nullopt;
+    return error_response(415, "unsupported_type",
+                          "the body came as " + shorten(type, 60) +
+                              "; send it with the header Content-Type: " +
+                              (form ? "application/x-www-form-urlencoded" : "application/json"),
+                          "Content-Type");
+  }
+
+  bool takes_form(const httplib::Request& request) const {
+    return std::any_of(routes_.begin(), routes_.end(), [&](const Route& route) {
+      return route.takes_form && route.method == request.method &&
+             matches(route.pattern, request.path);
+    });
   }
 
   void add(const Route& route) {
-    const auto handler = [this, &route](const httplib::Request& from, httplib::Response& to) {
-      Request request;
-      request.method = from.method;
-      request.path = from.path;
-      for (const auto& [name, value] : from.path_params) {
-        if (value.empty()) return apply(standard_error(404), to);
-        request.parameters[name] = value;
-      }
-      for (const auto& [name, value] : from.params) request.query.emplace(name, value);
-      request.body =
-          std::move(const_cast<httplib::Request&>(from).body);  // Nobody reads it after us.
-      request.content_type = from.get_header_value("Content-Type");
-      request.peer = from.remote_addr;
-      request.header = [&from](const char* name) { return from.get_header_value(name); };
-      request.header_count = [&from](const char* name) {
-        return from.get_header_value_count(name);
-      };
-      Response response = answer_request(route, request);
-      if (options_.on_request) options_.on_request(route.pattern, response.status);
-      apply(std::move(response), to);
-    };
     if (route.method == "GET") {
-      Get(route.pattern, handler);
-    } else {
-      Post(route.pattern, handler);
+      Get(route.pattern, [this, &route](const httplib::Request& from, httplib::Response& to) {
+        answer(route, from, {}, to);
+      });
+      return;
     }
+    // With a reader of our own: the library would take forms apart, and only small ones.
+    Post(route.pattern, [this, &route](const httplib::Request& from, httplib::Response& to,
+                                       const httplib::ContentReader& read) {
+      std::string body;
+      const bool arrived = read([&](const char* bytes, size_t size) {
+        body.append(bytes, size);
+        return true;
+      });
+      // What went wrong is in the response's status.
+      if (arrived) answer(route, from, std::move(body), to);
+    });
+  }
+
+  void answer(const Route& route, const httplib::Request& from, std::string body,
+              httplib::Response& to) {
+    Request request;
+    request.method = from.method;
+    request.path = from.path;
+    for (const auto& [name, value] : from.path_params) {
+      if (value.empty()) return apply(standard_error(404), to);
+      request.parameters[name] = value;
+    }
+    for (const auto& [name, value] : from.params) request.query.emplace(name, value);
+    request.body = std::move(body);
+    request.content_type = from.get_header_value("Content-Type");
+    request.peer = from.remote_addr;
+    request.tls = serving->is_secure();
+    request.header = [&from](const char* name) { return from.get_header_value(name); };
+    request.header_count = [&from](const char* name) { return from.get_header_value_count(name); };
+    Response response = answer_request(route, request);
+    if (options_.on_request) options_.on_request(route.pattern, response.status);
+    apply(std::move(response), to);
   }
 
   void refuse_other_methods() {
@@ -258,6 +339,8 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
   const HttpServer::Options options_;
+  const std::unique_ptr<TlsContext> tls_;
+  OpenConnections open_;
   Routes routes_;
   Pool pool_;
   std::atomic<bool> stopping_{false};
@@ -284,8 +367,11 @@ std::string HttpServer::bind() {
                            ": the address is in use or not this machine's ([server] listen)");
 }
 
-bool HttpServer::run(Routes routes) { return listener_->serve(std::move(routes)); }
+bool HttpServer::run(Routes routes) { return listener_->run(std::move(routes)); }
 void HttpServer::stop() { listener_->begin_stop(); }
+void HttpServer::reload_tls() {
+  if (listener_->tls()) listener_->tls()->reload();
+}
 std::size_t HttpServer::threads() const { return listener_->pool().threads(); }
 
 }  // namespace holdpoint
