@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxLingerBytes = std::size_t{64} << 20;
 inline const char* refusal_reason(int status) {
   switch (status) {
     case 400:
+    case 501:
       return "bad_request";
     case 408:
       return "too_slow";
@@ -66,12 +67,12 @@ class Connection final : public httplib::Stream {
         if (plain) {
           refuse({400, "tls_required", "this port speaks TLS; use https://", ""});
         } else if (progress.bytes < 0) {
-          count_refusal(400);
+          count_refusal("refused", 400);
         }
         return false;
       }
       if (Steady::now() >= deadline) {
-        count_refusal(408);
+        count_refusal("refused", 408);
         return false;
       }
       wait_for(socket(), progress.wants, kGlance);
@@ -118,13 +119,14 @@ class Connection final : public httplib::Stream {
     append_security_headers(text, is_secure(), [](const std::string&) { return false; });
     text.append(extra_header);
     text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n" + response.body;
-    if (!wrote_) transport_.send(text, {});
     refused_ = true;
-    if (options_.on_request) options_.on_request("refused", refusal.status);
-    count_refusal(refusal.status);
+    count_refusal("refused", refusal.status);
+    if (!wrote_) transport_.send(text, {});
   }
 
-  void count_refusal(int status) const {
+  // For the metrics: an answer that no route gave, and if it was the client's fault, why.
+  void count_refusal(const char* route, int status) const {
+    if (options_.on_request) options_.on_request(route, status);
     const char* reason = refusal_reason(status);
     if (reason && options_.on_refused) options_.on_refused(reason);
   }

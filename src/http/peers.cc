@@ -21,6 +21,10 @@ Peer peer_of(int socket) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   if (getpeername(socket, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
+  return peer_at(storage);
+}
+
+Peer peer_at(const sockaddr_storage& storage) {
   Peer peer;
   if (storage.ss_family == AF_INET) {
     sockaddr_in in{};

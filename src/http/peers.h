@@ -6,6 +6,8 @@
 
 #include "base/guarded.h"
 
+struct sockaddr_storage;
+
 namespace holdpoint {
 
 // Who is at the other end of a connection.
@@ -14,6 +16,7 @@ struct Peer {
   int port = 0;
   std::string group;  // Those counted as one: the address, or the /64 of an IPv6 address.
 };
+Peer peer_at(const sockaddr_storage& address);
 // Empty if the peer is gone already.
 Peer peer_of(int socket);
 

@@ -133,15 +133,14 @@ class HttpServer::Listener final : public httplib::Server {
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       auto refusal = refuse(request);
       if (!refusal) return HandlerResponse::Unhandled;
-      if (options_.on_request) options_.on_request("refused", refusal->status);
-      serving->count_refusal(refusal->status);
+      serving->count_refusal("refused", refusal->status);
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
     set_expect_100_continue_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           if (!too_large(request)) return 100;
-          serving->count_refusal(413);
+          serving->count_refusal("refused", 413);
           apply(standard_error(413), response);
           return 413;
         });
@@ -160,8 +159,7 @@ class HttpServer::Listener final : public httplib::Server {
       const bool odd =
           response.status == 400 && !request.method.empty() && !methods.count(request.method);
       const int status = odd ? 501 : response.status;
-      if (options_.on_request) options_.on_request("none", status);
-      serving->count_refusal(status);
+      serving->count_refusal("none", status);
       apply(odd ? error_response(501, "unknown_method",
                                  "there is no method " + shorten(request.method, 20) +
                                      "; names are in capitals, like GET")
@@ -229,7 +227,7 @@ class HttpServer::Listener final : public httplib::Server {
 
   // `number` counts those over the limit. None of them may hold a thread for long.
   void turn_away(Connection& connection, std::size_t number) {
-    if (number > kTurnedAway) return connection.count_refusal(429);
+    if (number > kTurnedAway) return connection.count_refusal("refused", 429);
     if (!connection.open(kTurnAwayHandshake, stopping_)) return;
     connection.refuse({429, "too_many_connections",
                        "your address has more connections open than [limits] "

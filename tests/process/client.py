@@ -40,6 +40,13 @@ def readable(sock, seconds=0.0):
     return bool(poll.poll(seconds * 1000))
 
 
+def new_connection(host, port, timeout, tls=None):
+    """`tls` is an ssl.SSLContext."""
+    if tls is None:
+        return http.client.HTTPConnection(host, port, timeout=timeout)
+    return http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
+
+
 class Reply:
     def __init__(self, call, status, headers, body):
         self.call, self.status, self.headers, self.body = call, status, headers, body
@@ -72,8 +79,8 @@ class Reply:
 class Client:
     """Safe to share: each thread has its own keep-alive connection. A POST is never repeated by itself."""
 
-    def __init__(self, host, port, timeout=70.0):
-        self.host, self.port, self.timeout = host, port, timeout
+    def __init__(self, host, port, timeout=70.0, tls=None):
+        self.host, self.port, self.timeout, self.tls = host, port, timeout, tls
         self._local = threading.local()
 
     def request(self, method, path, body=None, headers=None):
@@ -99,7 +106,7 @@ class Client:
             if readable(connection.sock):
                 connection.close()
         if connection is None:
-            connection = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
+            connection = new_connection(self.host, self.port, self.timeout, self.tls)
             self._local.connection = connection
         return connection
 
@@ -228,11 +235,11 @@ class RawConnection:
 class EventStream:
     """Reads server-sent events on a thread of its own into `events`: {"id", "event", "data"}."""
 
-    def __init__(self, host, port, path, last_event_id=None):
+    def __init__(self, host, port, path, last_event_id=None, tls=None):
         headers = {"Accept": "text/event-stream"}
         if last_event_id is not None:
             headers["Last-Event-ID"] = str(last_event_id)
-        connection = http.client.HTTPConnection(host, port, timeout=60)
+        connection = new_connection(host, port, 60, tls)
         connection.connect()
         self._socket = connection.sock
         connection.request("GET", path, headers=headers)

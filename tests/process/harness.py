@@ -94,8 +94,9 @@ def process_is_gone(pid):
 class Server:
     """One folder with settings, agents and database; the process in it may come and go."""
 
-    def __init__(self, folder, settings=None, agents=(), port=0, env=None):
-        self.folder, self.port, self.env = folder, port, env or {}
+    def __init__(self, folder, settings=None, agents=(), port=0, env=None, tls=None):
+        """`tls` is the ssl.SSLContext of its clients, when the settings make it speak TLS."""
+        self.folder, self.port, self.env, self.tls = folder, port, env or {}, tls
         self.settings = {section: dict(keys) for section, keys in DEFAULT_SETTINGS.items()}
         for section, keys in (settings or {}).items():
             self.settings.setdefault(section, {}).update(keys)
@@ -153,20 +154,20 @@ class Server:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def pid(self):
         return self.process.pid
 
     def client(self, timeout=70.0):
-        return Client("127.0.0.1", self.port, timeout)
+        return Client("127.0.0.1", self.port, timeout, self.tls)
 
     def raw(self):
         return RawConnection(self.address)
 
     def events(self, path="/agent/events", last_event_id=None):
-        return EventStream("127.0.0.1", self.port, path, last_event_id)
+        return EventStream("127.0.0.1", self.port, path, last_event_id, self.tls)
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
@@ -249,8 +250,8 @@ class World:
         self._closing.callback(thing.close)
         return thing
 
-    def server(self, settings=None, agents=(), port=0, env=None, start=True):
-        server = Server(self.folder / f"server{len(self.servers)}", settings, agents, port, env)
+    def server(self, settings=None, agents=(), port=0, env=None, start=True, tls=None):
+        server = Server(self.folder / f"server{len(self.servers)}", settings, agents, port, env, tls)
         self.servers.append(server)
         self._closing.callback(server.kill)
         if start:
