@@ -17,6 +17,7 @@
 #include "flow/turns.h"
 #include "http/api.h"
 #include "http/server.h"
+#include "http/tls.h"
 #include "load.h"
 #include "store/secret_store.h"
 #include "store/sqlite.h"
@@ -69,6 +70,14 @@ AddressRanges proxies_from(const Settings& s) {
     return AddressRanges(s.server.trusted_proxies);
   } catch (const std::invalid_argument& e) {
     throw SettingsError(std::string("[server] trusted_proxies: ") + e.what());
+  }
+}
+
+void tls_from(const Settings& s) {
+  try {
+    if (!s.server.tls_cert.empty()) TlsContext(s.server.tls_cert, s.server.tls_key);
+  } catch (const std::runtime_error& e) {
+    throw SettingsError(std::string("[server] ") + e.what());
   }
 }
 
@@ -136,6 +145,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
   guard_from(settings);
   proxies_from(settings);
   secrets_from(settings);
+  tls_from(settings);
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
               settings.database.sqlite_path.c_str());
@@ -260,6 +270,18 @@ class Node {
     options.listen = s.server.listen;
     options.max_threads = static_cast<std::size_t>(s.server.http_threads);
     options.max_body_bytes = static_cast<std::size_t>(s.limits.max_body_bytes);
+    options.tls_cert = s.server.tls_cert;
+    options.tls_key = s.server.tls_key;
+    options.max_header_bytes = static_cast<std::size_t>(s.limits.max_header_bytes);
+    options.max_headers = static_cast<std::size_t>(s.limits.max_headers);
+    options.max_connections_per_address =
+        static_cast<std::size_t>(s.limits.max_connections_per_address);
+    options.head_deadline = std::chrono::seconds{s.limits.head_deadline_seconds};
+    options.body_deadline = std::chrono::seconds{s.limits.body_deadline_seconds};
+    options.exempt = [proxies = proxies_from(s)](const std::string& address) {
+      return proxies.hold(address);
+    };
+    options.on_refused = [this](const char* reason) { metrics_.refused(reason); };
     options.on_request = [this](const std::string& route, int status) {
       metrics_.request(route, status);
     };
@@ -276,12 +298,24 @@ class Node {
     return options;
   }
 
+  void reload_tls() {
+    if (settings_.server.tls_cert.empty()) return;
+    try {
+      server_.reload_tls();
+      log(Level::info, "tls_reloaded");
+    } catch (const std::runtime_error& e) {
+      log(Level::error, "tls_not_reloaded",
+          {{"reason", e.what()}, {"what_now", "the certificate stays as it was"}});
+    }
+  }
+
   // Until SIGTERM or SIGINT; a second one ends the process at once.
   void obey_signals() {
     const sigset_t signals = steering_signals();
     int number = 0;
     while (sigwait(&signals, &number) == 0 && number == SIGHUP) {
       reload_agents(agents_, settings_);
+      reload_tls();
     }
     log(Level::info, "server_stopping");
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
