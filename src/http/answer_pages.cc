@@ -77,8 +77,16 @@ Response cancel(Api& api, const Visit& visit) {
 
 Response take(Api& api, const Visit& visit, const Form& form) {
   if (form.text("do") == "cancel") return cancel(api, visit);
+  const auto complain = [&](const std::string& complaint) {
+    return show(api, visit, form.texts("choice"), form.text("own"), complaint);
+  };
+  const auto values = read_answer(form);
+  if (values.empty()) return complain("Choose an option or write an answer.");
+  if (values.size() > 1 && !visit.question.spec.multi_select) {
+    return complain("Choose one option or write your own answer, not both.");
+  }
   Answer answer;
-  answer.values[visit.question.id.text()] = read_answer(form);
+  answer.values[visit.question.id.text()] = values;
   answer.by = visit.actor.name;
   answer.via = visit.via;
   try {
@@ -94,8 +102,7 @@ Response take(Api& api, const Visit& visit, const Form& form) {
     page.status = 409;
     return page;
   } catch (const BadRequest& e) {
-    return show(api, visit, form.texts("choice"), form.text("own"),
-                std::string("Your answer was not taken: it ") + e.what() + ".");
+    return complain(std::string("Your answer was not taken: ") + e.what() + ".");
   }
 }
 
@@ -114,9 +121,10 @@ Response without_token(Api& api, const Request& request) {
   if (request.caller.kind == Caller::Kind::nobody) {
     return redirect_to("/login?next=" + escape_url(request.path));
   }
+  if (!request.caller.may("questions:read")) return not_listed();
   const auto session = api.views.session(path_id<SessionId>(request), Views::Until::settled, {});
-  if (!request.caller.may("questions:read") || !session || session->pending.empty()) {
-    return dead_link(api, request);
+  if (!session || session->pending.empty()) {
+    return message_page(404, "Nothing to answer", "No question of this session waits.");
   }
   return redirect_to("/question/" + session->pending.front().id.text());
 }

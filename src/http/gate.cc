@@ -83,23 +83,36 @@ Gate::Gate(const Clock& clock, Credentials& credentials, Keys& keys, People& peo
 Routes Gate::guard(Routes routes) {
   for (auto& route : routes) {
     route.handle = [this, inner = route](Request& request) {
-      if (auto refusal = admit(inner, request)) {
-        return inner.page ? for_people(request, std::move(*refusal)) : std::move(*refusal);
-      }
-      return inner.handle(request);
+      auto refusal =
+          inner.needs.kind == Needs::Kind::nothing ? greet(request) : admit(inner, request);
+      if (!refusal) return inner.handle(request);
+      return inner.page ? for_people(request, std::move(*refusal)) : std::move(*refusal);
     };
   }
   return routes;
 }
 
-std::optional<Response> Gate::admit(const Route& route, Request& request) {
+std::optional<Response> Gate::enter(Request& request) {
   look_behind_proxy(request);
-  const bool open = options_.loopback && !credentials_.ever(clock_.now());
-  if (open) {
-    if (auto refusal = check_open(request)) return refusal;
-    request.caller.kind = Caller::Kind::open;
-    request.nonce_subject = "open";
+  if (!options_.loopback || credentials_.ever(clock_.now())) return std::nullopt;
+  if (auto refusal = check_open(request)) return refusal;
+  request.caller.kind = Caller::Kind::open;
+  request.nonce_subject = "open";
+  return std::nullopt;
+}
+
+// A route that needs nothing is there for a wrong credential too, and while the store is down.
+std::optional<Response> Gate::greet(Request& request) {
+  try {
+    if (auto refusal = enter(request)) return refusal;
+    identify(request);
+  } catch (const StoreError&) {
   }
+  return std::nullopt;
+}
+
+std::optional<Response> Gate::admit(const Route& route, Request& request) {
+  if (auto refusal = enter(request)) return refusal;
   if (auto refusal = identify(request)) return refusal;
   const bool ambient = request.caller.kind == Caller::Kind::user ||
                        (request.caller.kind == Caller::Kind::open && request.is_form());

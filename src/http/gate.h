@@ -50,6 +50,8 @@ class Gate {
   static std::string cookie_of(const Request& request);
 
  private:
+  std::optional<Response> enter(Request& request);
+  std::optional<Response> greet(Request& request);
   std::optional<Response> admit(const Route& route, Request& request);
   std::optional<Response> check_open(const Request& request) const;
   std::optional<Response> identify(Request& request);

@@ -115,8 +115,11 @@ Response thanks_page(const Question& q) {
 
 std::vector<std::string> read_answer(const Form& form) {
   std::vector<std::string> values = form.texts("choice");
-  const std::string own = form.text("own");
-  if (!is_blank(own)) values.push_back(own);
+  // Browsers end lines with CR and LF, and people end texts with a line.
+  std::string own = form.text("own");
+  std::erase(own, '\r');
+  while (!own.empty() && (own.back() == '\n' || own.back() == ' ')) own.pop_back();
+  if (!is_blank(own)) values.push_back(std::move(own));
   return values;
 }
 
