@@ -88,7 +88,8 @@ class Offline final : public cli::Server {
   Keys keys_{*db_, clock_};
   People people_{*db_, {}};
   Credentials credentials_{*db_};
-  AccessApi api_{clock_, keys_, people_, credentials_, *db_};
+  Pages pages_;
+  AccessApi api_{clock_, keys_, people_, credentials_, *db_, pages_};
   const Routes routes_ = access_routes(api_);
 };
 

@@ -36,6 +36,7 @@ Limits limits_from(const Settings& s) {
   limits.max_state_bytes = static_cast<std::size_t>(s.limits.max_state_bytes);
   limits.max_result_bytes = static_cast<std::size_t>(s.limits.max_result_bytes);
   limits.max_messages = static_cast<std::size_t>(s.limits.max_messages);
+  limits.max_messages_chars = static_cast<std::size_t>(s.limits.max_messages_chars);
   limits.max_timeout = std::chrono::seconds{s.questions.max_timeout_seconds};
   return limits;
 }
@@ -365,7 +366,8 @@ class Node {
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
-  AccessApi access_{clock_, keys_, people_, credentials_, *db_};
+  Pages pages_;
+  AccessApi access_{clock_, keys_, people_, credentials_, *db_, pages_};
   Api api_{clock_,
            intake_,
            answers_,

@@ -18,6 +18,7 @@ struct Limits {
   std::size_t max_state_bytes = 1 << 20;
   std::size_t max_result_bytes = 1 << 20;
   std::size_t max_messages = 1000;
+  std::size_t max_messages_chars = 4 << 20;  // Waiting for one session, in all.
   std::chrono::seconds max_timeout{86400};
 };
 

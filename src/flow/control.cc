@@ -108,10 +108,16 @@ Control::Result Control::message(const SessionId& id, std::string_view body, con
       done.result.outcome = Outcome::refused;
       return;
     }
-    if (session_store::waiting_messages(tx, id) >=
-        static_cast<std::int64_t>(limits_.max_messages)) {
+    const auto waiting = session_store::waiting_messages(tx, id);
+    if (waiting.messages >= static_cast<std::int64_t>(limits_.max_messages)) {
       throw BadRequest("message", "the session has " + std::to_string(limits_.max_messages) +
                                       " messages waiting already");
+    }
+    // They are handed over together: what waits must fit into one turn.
+    if (waiting.chars + static_cast<std::int64_t>(body.size()) >
+        static_cast<std::int64_t>(limits_.max_messages_chars)) {
+      throw BadRequest("message", "the session's waiting messages would have more than " +
+                                      std::to_string(limits_.max_messages_chars) + " characters");
     }
     done.result.message = MessageId::make(now);
     session_store::add_message(tx, id, done.result.message, body, now);

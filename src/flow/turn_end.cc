@@ -88,7 +88,8 @@ void TurnEnd::refuse(const Turn& turn, const AskReply& reply, const std::string&
 
 void TurnEnd::result(const Turn& turn, const ResultReply& reply, Time now) {
   write(turn, "result", now, [&](Transaction& tx, Story& story) {
-    if (const auto waiting = session_store::waiting_messages(tx, turn.lease.session)) {
+    const auto waiting = session_store::waiting_messages(tx, turn.lease.session).messages;
+    if (waiting > 0) {
       story.add(tx, events::result_deferred(turn.lease.session, turn.turn, waiting), now);
       story.turn_due = true;
       const session_store::Next next{TurnReason::message, std::nullopt, std::nullopt, false};

@@ -82,7 +82,7 @@ std::optional<Time> Turns::run_once(Time now) {
     const auto running = std::make_shared<Running>();
     running->lease = turn.lease;
     running_.with([&](RunningTurns& r) { r[turn.lease.session] = running; });
-    auto job = [this, running, turn = std::move(turn)] {
+    auto job = [this, running, turn = std::move(turn)]() mutable {
       execute(turn, running);
       const bool was_full = running_.with([&](RunningTurns& r) {
         const bool full = r.size() >= options_.workers;
@@ -126,13 +126,13 @@ void Turns::abandon(const SessionId& session) {
   });
 }
 
-void Turns::run(const ClaimedTurn& turn) {
+void Turns::run(ClaimedTurn turn) {
   const auto running = std::make_shared<Running>();
   running->lease = turn.lease;
   execute(turn, running);
 }
 
-void Turns::execute(const ClaimedTurn& turn, const std::shared_ptr<Running>& running) {
+void Turns::execute(ClaimedTurn& turn, const std::shared_ptr<Running>& running) {
   std::string failure;
   bool retryable = true;
   try {
@@ -156,8 +156,15 @@ void Turns::execute(const ClaimedTurn& turn, const std::shared_ptr<Running>& run
     context.on_output = [&](std::vector<std::string> lines) {
       record_output(turn, std::move(lines));
     };
-    const TurnRequest request{turn.lease.session, turn.agent_name, turn.turn,   turn.reason,
-                              turn.payload,       turn.state,      turn.resume, turn.messages};
+    // These may be large, and nobody else reads them.
+    const TurnRequest request{turn.lease.session,
+                              turn.agent_name,
+                              turn.turn,
+                              turn.reason,
+                              std::move(turn.payload),
+                              std::move(turn.state),
+                              std::move(turn.resume),
+                              std::move(turn.messages)};
     const std::string text = runner->second->run(*agent, request, context);
     persist(*running, [&] { reply(turn, *agent, text); });
     return;

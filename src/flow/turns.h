@@ -44,7 +44,7 @@ class Turns {
   // Extends the leases of the turns under way; stops those that were lost.
   void heartbeat(Time now);
   // One claimed turn to its end, in the caller's thread.
-  void run(const session_store::ClaimedTurn& turn);
+  void run(session_store::ClaimedTurn turn);
 
   // What run_once hands to workers; tests run them by hand.
   std::vector<session_store::ClaimedTurn> claim(Time now, std::int64_t most);
@@ -61,7 +61,7 @@ class Turns {
   // Shared between the worker that runs the turn and whoever may stop it.
   using RunningTurns = std::unordered_map<SessionId, std::shared_ptr<Running>>;
 
-  void execute(const session_store::ClaimedTurn& turn, const std::shared_ptr<Running>& running);
+  void execute(session_store::ClaimedTurn& turn, const std::shared_ptr<Running>& running);
   void reply(const session_store::ClaimedTurn& turn, const AgentDefinition& agent,
              const std::string& text);
   // Repeats a write of a turn until the store takes it, the lease is lost or the server stops.

@@ -146,20 +146,19 @@ Response list_audit(AccessApi& api, const Request& request) {
   const Query query(request, {"after", "limit"});
   const std::int64_t after = query.number("after", 0, 0, std::numeric_limits<std::int64_t>::max());
   const std::int64_t limit = query.number("limit", 500, 1, 1000);
-  JsonWriter out;
-  out.begin_object().key("entries").begin_array();
-  const auto entries = audit::list(api.db, after, limit + 1);
-  for (const auto& e : page_of(entries, limit)) {
+  using Entry = audit_store::Entry;
+  const auto fetch = [&](const std::string& cursor, std::int64_t count) {
+    return audit::list(api.db, std::stoll(cursor), count);
+  };
+  const auto write = [](JsonWriter& out, const Entry& e) {
     out.begin_object().member("seq", e.seq).member("at", e.at).member("actor", e.actor.name);
     out.member("credential", e.actor.credential).member("address", e.actor.address);
     out.member("action", e.action).member("subject", e.subject).member("detail", e.detail);
     out.member("hash", e.hash).end_object();
-  }
-  out.end_array();
-  write_next_cursor(out, entries, limit,
-                    [](const audit_store::Entry& e) { return std::to_string(e.seq); });
-  out.end_object();
-  return json_response(200, out.take());
+  };
+  return json_response(200,
+                       write_page(api.pages, "entries", std::to_string(after), limit, fetch, write,
+                                  [](const Entry& e) { return std::to_string(e.seq); }));
 }
 
 Response verify_audit(AccessApi& api, const Request& request) {

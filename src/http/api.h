@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
+#include <semaphore>
 #include <string>
 
 #include "base/clock.h"
@@ -21,6 +21,23 @@
 
 namespace holdpoint {
 
+// Lists are made a few at a time: each holds its rows and its text meanwhile.
+class Pages {
+ public:
+  class Place {
+   public:
+    explicit Place(Pages& pages) : pages_(pages) { pages_.places_.acquire(); }
+    ~Place() { pages_.places_.release(); }
+    Place(const Place&) = delete;
+
+   private:
+    Pages& pages_;
+  };
+
+ private:
+  std::counting_semaphore<> places_{4};
+};
+
 // What the routes of keys, users and the audit log call; the command line has it without a server.
 struct AccessApi {
   const Clock& clock;
@@ -28,6 +45,7 @@ struct AccessApi {
   People& people;
   Credentials& credentials;
   Database& db;  // For the audit log, which has no object of its own.
+  Pages& pages;
 };
 Routes access_routes(AccessApi& api);
 
@@ -76,22 +94,40 @@ IdType path_id(const Request& request) {
 // `cursor`, `limit`: where a list goes on, and how long a page is.
 std::string read_cursor(const Query& query);
 std::int64_t read_limit(const Query& query);
-// Lists are read one row past the limit. Writes `"next_cursor"`: what the
-// last row that is left goes by, if there was one more.
-template <class Rows, class Name>
-void write_next_cursor(JsonWriter& out, const Rows& rows, std::int64_t limit, Name name) {
-  const auto count = static_cast<std::size_t>(limit);
-  out.key("next_cursor");
-  if (rows.size() > count) {
-    out.value(name(rows[count - 1]));
+// Writes `"<member>":[…],"next_cursor":…` and closes the object: `limit` rows, or as many as make a
+// page of kPageBytes, read a few at a time, so that no list takes much memory however large its
+// rows are. `fetch(cursor, count)` reads rows, `name(row)` is the cursor that goes on after one.
+inline constexpr std::size_t kPageBytes = std::size_t{1} << 20;
+template <class Fetch, class Write, class Name>
+std::string write_page(Pages& pages, const char* member, std::string cursor, std::int64_t limit,
+                       Fetch fetch, Write write, Name name) {
+  constexpr std::int64_t kLot = 8;
+  const Pages::Place place(pages);
+  JsonWriter out;
+  out.begin_object().key(member).begin_array();
+  bool more = true;
+  for (std::int64_t count = 0; more && count < limit && out.size() < kPageBytes;) {
+    const auto lot = std::min(kLot, limit - count);
+    const auto rows = fetch(cursor, lot + 1);
+    more = static_cast<std::int64_t>(rows.size()) > lot;
+    for (std::size_t i = 0; i < std::min(rows.size(), static_cast<std::size_t>(lot)); ++i) {
+      if (out.size() >= kPageBytes) {
+        more = true;
+        break;
+      }
+      write(out, rows[i]);
+      cursor = name(rows[i]);
+      ++count;
+    }
+  }
+  out.end_array().key("next_cursor");
+  if (more) {
+    out.value(cursor);
   } else {
     out.value(nullptr);
   }
-}
-// `rows` without the one past the limit.
-template <class Rows>
-auto page_of(const Rows& rows, std::int64_t limit) {
-  return std::span(rows).first(std::min(rows.size(), static_cast<std::size_t>(limit)));
+  out.end_object();
+  return out.take();
 }
 Duration read_wait(const Query& query);
 // For calls that take no body, or an empty object.

@@ -15,17 +15,16 @@ Response list(Api& api, const Request& request) {
     }
   }
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
-  filter.before = read_cursor(query);
-  const std::int64_t limit = read_limit(query);
-  filter.limit = limit + 1;
-  const auto deliveries = api.views.deliveries(filter);
-  JsonWriter out;
-  out.begin_object().key("deliveries").begin_array();
-  for (const auto& delivery : page_of(deliveries, limit)) write_delivery(out, delivery);
-  out.end_array();
-  write_next_cursor(out, deliveries, limit, [](const Delivery& row) { return row.id; });
-  out.end_object();
-  return json_response(200, out.take());
+  const auto fetch = [&](const std::string& cursor, std::int64_t count) {
+    filter.before = cursor;
+    filter.limit = count;
+    return api.views.deliveries(filter);
+  };
+  return json_response(
+      200, write_page(
+               api.access.pages, "deliveries", read_cursor(query), read_limit(query), fetch,
+               [](JsonWriter& out, const Delivery& row) { write_delivery(out, row); },
+               [](const Delivery& row) { return row.id.text(); }));
 }
 
 Response redeliver(Api& api, const Request& request) {

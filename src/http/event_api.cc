@@ -71,20 +71,17 @@ Response history(Api& api, const Request& request) {
   const auto id = path_id<SessionId>(request);
   const std::int64_t after = query.number("after", 0, 0, kMaxSeq);
   const std::int64_t limit = read_limit(query);
-  const auto events = api.views.events(id, after, limit + 1);
-  if (!events) return unknown_session();
+  if (!api.views.events(id, after, 1)) return unknown_session();
   if (request.header("Accept").find("text/event-stream") != std::string::npos) {
     return stream(api, last_event_id(request).value_or(after), id);
   }
-  JsonWriter out;
-  out.begin_object().key("events").begin_array();
-  for (const auto& event : page_of(*events, limit)) write_event(out, event);
-  out.end_array();
-  write_next_cursor(out, *events, limit, [](const event_store::StoredEvent& event) {
-    return std::to_string(event.seq);
-  });
-  out.end_object();
-  return json_response(200, out.take());
+  using Event = event_store::StoredEvent;
+  const auto fetch = [&](const std::string& cursor, std::int64_t count) {
+    return api.views.events(id, std::stoll(cursor), count).value_or(std::vector<Event>{});
+  };
+  return json_response(
+      200, write_page(api.access.pages, "events", std::to_string(after), limit, fetch, write_event,
+                      [](const Event& row) { return std::to_string(row.seq); }));
 }
 
 }  // namespace

@@ -16,17 +16,16 @@ Response list(Api& api, const Request& request) {
   }
   filter.agent_name = query.text("agent");
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
-  filter.before = read_cursor(query);
-  const std::int64_t limit = read_limit(query);
-  filter.limit = limit + 1;
-  const auto questions = api.views.questions(filter);
-  JsonWriter out;
-  out.begin_object().key("questions").begin_array();
-  for (const auto& question : page_of(questions, limit)) write_question(out, question);
-  out.end_array();
-  write_next_cursor(out, questions, limit, [](const Question& row) { return row.id; });
-  out.end_object();
-  return json_response(200, out.take());
+  const auto fetch = [&](const std::string& cursor, std::int64_t count) {
+    filter.before = cursor;
+    filter.limit = count;
+    return api.views.questions(filter);
+  };
+  return json_response(
+      200, write_page(
+               api.access.pages, "questions", read_cursor(query), read_limit(query), fetch,
+               [](JsonWriter& out, const Question& row) { write_question(out, row); },
+               [](const Question& row) { return row.id.text(); }));
 }
 
 Response show(Api& api, const Request& request) {

@@ -32,17 +32,16 @@ Response list(Api& api, const Request& request) {
     }
   }
   filter.agent_name = query.text("agent");
-  filter.before = read_cursor(query);
-  const std::int64_t limit = read_limit(query);
-  filter.limit = limit + 1;
-  const auto sessions = api.views.sessions(filter);
-  JsonWriter out;
-  out.begin_object().key("sessions").begin_array();
-  for (const auto& session : page_of(sessions, limit)) write_session(out, session);
-  out.end_array();
-  write_next_cursor(out, sessions, limit, [](const Session& row) { return row.id; });
-  out.end_object();
-  return json_response(200, out.take());
+  const auto fetch = [&](const std::string& cursor, std::int64_t count) {
+    filter.before = cursor;
+    filter.limit = count;
+    return api.views.sessions(filter);
+  };
+  return json_response(
+      200, write_page(
+               api.access.pages, "sessions", read_cursor(query), read_limit(query), fetch,
+               [](JsonWriter& out, const Session& row) { write_session(out, row); },
+               [](const Session& row) { return row.id.text(); }));
 }
 
 Response changed(int status, const SessionId& id, const Control::Result& result) {

@@ -311,6 +311,7 @@ void read_limits(Reader& in, Settings& s) {
   s.limits.max_context_bytes = in.number("limits", "max_context_bytes", 2, kMost);
   s.limits.max_reply_bytes = in.number("limits", "max_reply_bytes", 1024, kMost);
   s.limits.max_messages = in.number("limits", "max_messages", 1, 1'000'000);
+  s.limits.max_messages_chars = in.number("limits", "max_messages_chars", 1024, kMost);
   s.limits.max_headers = in.number("limits", "max_headers", 10, 1000);
   s.limits.max_header_bytes = in.number("limits", "max_header_bytes", 1024, 1 << 20);
   s.limits.head_deadline_seconds = in.number("limits", "head_deadline_seconds", 1, 600);

@@ -59,6 +59,7 @@ struct Settings {
     std::int64_t max_context_bytes;
     std::int64_t max_reply_bytes;
     std::int64_t max_messages;
+    std::int64_t max_messages_chars;
     std::int64_t max_headers;
     std::int64_t max_header_bytes;
     std::int64_t head_deadline_seconds;

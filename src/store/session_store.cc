@@ -242,12 +242,16 @@ void add_message(Transaction& tx, const SessionId& session, const MessageId& id,
       session, body, now);
 }
 
-std::int64_t waiting_messages(Transaction& tx, const SessionId& session) {
-  std::int64_t count = 0;
+Waiting waiting_messages(Transaction& tx, const SessionId& session) {
+  Waiting waiting;
   tx.query(
-      "SELECT COUNT(*) FROM agent_messages WHERE session_id = $1 AND turn IS NULL",
-      [&](const Row& row) { count = row.integer(0); }, session);
-  return count;
+      "SELECT COUNT(*), COALESCE(SUM(LENGTH(body)), 0) FROM agent_messages WHERE session_id = $1 "
+      "AND turn IS NULL",
+      [&](const Row& row) {
+        waiting = {row.integer(0), row.integer(1)};
+      },
+      session);
+  return waiting;
 }
 
 std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most) {

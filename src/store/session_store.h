@@ -103,7 +103,11 @@ std::int64_t reclaim(Transaction& tx, Time now);
 
 void add_message(Transaction& tx, const SessionId& session, const MessageId& id,
                  std::string_view body, Time now);
-std::int64_t waiting_messages(Transaction& tx, const SessionId& session);
+struct Waiting {
+  std::int64_t messages = 0;
+  std::int64_t chars = 0;
+};
+Waiting waiting_messages(Transaction& tx, const SessionId& session);
 
 // Sessions that finished before `before`, with all that belongs to them. Returns how many went,
 // `most` at the most.

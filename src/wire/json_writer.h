@@ -65,6 +65,7 @@ class JsonWriter {
     return key(name).raw(json ? std::string_view(*json) : "null");
   }
 
+  std::size_t size() const { return out_.size(); }
   std::string take() { return std::move(out_); }
 
  private:
