@@ -44,6 +44,13 @@ inline const char* refusal_reason(int status) {
   }
 }
 
+// For the metrics: an answer that no route gave, and if it was the client's fault, why.
+inline void count_refusal(const HttpServer::Options& options, const char* route, int status) {
+  if (options.on_request) options.on_request(route, status);
+  const char* reason = refusal_reason(status);
+  if (reason && options.on_refused) options.on_refused(reason);
+}
+
 // A connection as the HTTP parser reads and writes it: every byte passes the guard, every request
 // has deadlines, and what was read ahead is kept for the next request.
 class Connection final : public httplib::Stream {
@@ -67,12 +74,12 @@ class Connection final : public httplib::Stream {
         if (plain) {
           refuse({400, "tls_required", "this port speaks TLS; use https://", ""});
         } else if (progress.bytes < 0) {
-          count_refusal("refused", 400);
+          count_refusal(options_, "refused", 400);
         }
         return false;
       }
       if (Steady::now() >= deadline) {
-        count_refusal("refused", 408);
+        count_refusal(options_, "refused", 408);
         return false;
       }
       wait_for(socket(), progress.wants, kGlance);
@@ -120,15 +127,8 @@ class Connection final : public httplib::Stream {
     text.append(extra_header);
     text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n" + response.body;
     refused_ = true;
-    count_refusal("refused", refusal.status);
+    count_refusal(options_, "refused", refusal.status);
     if (!wrote_) transport_.send(text, {});
-  }
-
-  // For the metrics: an answer that no route gave, and if it was the client's fault, why.
-  void count_refusal(const char* route, int status) const {
-    if (options_.on_request) options_.on_request(route, status);
-    const char* reason = refusal_reason(status);
-    if (reason && options_.on_refused) options_.on_refused(reason);
   }
 
   ssize_t read(char* out, size_t size) override {

@@ -47,14 +47,13 @@ Peer peer_at(const sockaddr_storage& storage) {
   return peer;
 }
 
-OpenConnections::Place::Place(OpenConnections& all, std::string group)
-    : all_(all), group_(std::move(group)) {
-  number_ = all_.counts_.with([&](auto& counts) { return ++counts[group_]; });
+std::size_t OpenConnections::enter(const std::string& group) {
+  return counts_.with([&](auto& counts) { return ++counts[group]; });
 }
 
-OpenConnections::Place::~Place() {
-  all_.counts_.with([&](auto& counts) {
-    const auto found = counts.find(group_);
+void OpenConnections::leave(const std::string& group) {
+  counts_.with([&](auto& counts) {
+    const auto found = counts.find(group);
     if (--found->second == 0) counts.erase(found);
   });
 }

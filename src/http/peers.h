@@ -23,20 +23,9 @@ Peer peer_of(int socket);
 // How many connections each group of peers has open. Safe to share between threads.
 class OpenConnections {
  public:
-  // One connection, counted until this goes.
-  class Place {
-   public:
-    Place(OpenConnections& all, std::string group);
-    ~Place();
-    Place(const Place&) = delete;
-    // The group's connections when this one came, with it.
-    std::size_t number() const { return number_; }
-
-   private:
-    OpenConnections& all_;
-    const std::string group_;
-    std::size_t number_ = 0;
-  };
+  // One more, and how many there are with it. Each needs its leave().
+  std::size_t enter(const std::string& group);
+  void leave(const std::string& group);
 
  private:
   Guarded<std::unordered_map<std::string, std::size_t>> counts_;

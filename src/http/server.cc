@@ -24,11 +24,15 @@ static_assert(CPPHTTPLIB_HEADER_MAX_COUNT >= HttpServer::kMostHeaders);
 // What this thread serves: the library's handlers have no other way to it.
 thread_local Connection* serving = nullptr;
 
-// The parser's thread pool is ours: it grows when all threads wait for something.
-class Connections final : public httplib::TaskQueue {
+// Hands each connection over where it was accepted. Its thread comes later, from our own pool, once
+// it is clear that it may have one.
+class AtOnce final : public httplib::TaskQueue {
  public:
-  explicit Connections(Pool& pool) : pool_(pool) {}
-  bool enqueue(std::function<void()> job) override { return pool_.submit(std::move(job)); }
+  explicit AtOnce(Pool& pool) : pool_(pool) {}
+  bool enqueue(std::function<void()> job) override {
+    job();
+    return true;
+  }
   void shutdown() override { pool_.stop(); }
 
  private:
@@ -118,7 +122,7 @@ class HttpServer::Listener final : public httplib::Server {
                  ? nullptr
                  : std::make_unique<TlsContext>(options_.tls_cert, options_.tls_key)),
         pool_("hp-http", options_.max_threads, 1024) {
-    new_task_queue = [this] { return new Connections(pool_); };
+    new_task_queue = [this] { return new AtOnce(pool_); };
     set_tcp_nodelay(true);
     set_payload_max_length(options_.max_body_bytes);
     set_keep_alive_max_count(1'000'000);
@@ -133,14 +137,14 @@ class HttpServer::Listener final : public httplib::Server {
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       auto refusal = refuse(request);
       if (!refusal) return HandlerResponse::Unhandled;
-      serving->count_refusal("refused", refusal->status);
+      count_refusal(options_, "refused", refusal->status);
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
     set_expect_100_continue_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           if (!too_large(request)) return 100;
-          serving->count_refusal("refused", 413);
+          count_refusal(options_, "refused", 413);
           apply(standard_error(413), response);
           return 413;
         });
@@ -159,7 +163,7 @@ class HttpServer::Listener final : public httplib::Server {
       const bool odd =
           response.status == 400 && !request.method.empty() && !methods.count(request.method);
       const int status = odd ? 501 : response.status;
-      serving->count_refusal("none", status);
+      count_refusal(options_, "none", status);
       apply(odd ? error_response(501, "unknown_method",
                                  "there is no method " + shorten(request.method, 20) +
                                      "; names are in capitals, like GET")
@@ -186,24 +190,38 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
  private:
+  // On the accepting thread, by way of AtOnce: so it may not wait.
   bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket, tls_ ? tls_->new_session(socket) : nullptr, options_);
-    if (tls_ && !connection.is_secure()) return false;
-    serving = &connection;
-    const bool ok = admit(connection, peer_of(socket));
-    serving = nullptr;
-    return ok;
-  }
-
-  bool admit(Connection& connection, const Peer& peer) {
-    if (options_.exempt && options_.exempt(peer.address)) return serve(connection, peer);
-    const OpenConnections::Place place(open_, peer.group);
-    if (place.number() <= options_.max_connections_per_address) return serve(connection, peer);
-    turn_away(connection, place.number() - options_.max_connections_per_address);
+    const Peer peer = peer_of(socket);
+    const bool counted = !options_.exempt || !options_.exempt(peer.address);
+    const std::size_t number = counted ? open_.enter(peer.group) : 0;
+    const std::size_t most = options_.max_connections_per_address;
+    const bool answered = number <= most + kTurnedAway;
+    if (!answered) count_refusal(options_, "refused", 429);
+    const auto talk = [this, socket, peer, counted, welcome = number <= most] {
+      converse(socket, peer, welcome);
+      if (counted) open_.leave(peer.group);
+    };
+    if (answered && pool_.submit(talk)) return true;
+    httplib::detail::shutdown_socket(socket);
+    httplib::detail::close_socket(socket);
+    if (counted) open_.leave(peer.group);
     return false;
   }
 
-  bool serve(Connection& connection, const Peer& peer) {
+  void converse(int socket, const Peer& peer, bool welcome) {
+    Connection connection(socket, tls_ ? tls_->new_session(socket) : nullptr, options_);
+    if (tls_ && !connection.is_secure()) return;
+    serving = &connection;
+    if (welcome) {
+      serve(connection, peer);
+    } else {
+      turn_away(connection);
+    }
+    serving = nullptr;
+  }
+
+  void serve(Connection& connection, const Peer& peer) {
     bool ok = connection.open(options_.head_deadline, stopping_);
     while (ok && connection.await_request(stopping_)) {
       connection.begin_request();
@@ -222,12 +240,9 @@ class HttpServer::Listener final : public httplib::Server {
       ok = connection.end_request() && ok && !closed && !stopping_;
     }
     connection.linger();
-    return ok;
   }
 
-  // `number` counts those over the limit. None of them may hold a thread for long.
-  void turn_away(Connection& connection, std::size_t number) {
-    if (number > kTurnedAway) return connection.count_refusal("refused", 429);
+  void turn_away(Connection& connection) {
     if (!connection.open(kTurnAwayHandshake, stopping_)) return;
     connection.refuse({429, "too_many_connections",
                        "your address has more connections open than [limits] "

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <cstring>
-#include <optional>
 
 namespace holdpoint {
 namespace {
@@ -48,16 +47,15 @@ TEST_CASE("IPv6 peers of one /64 count as one") {
 
 TEST_CASE("connections are counted by group while they are open") {
   OpenConnections open;
-  const OpenConnections::Place first(open, "a");
-  std::optional<OpenConnections::Place> second;
-  second.emplace(open, "a");
-  const OpenConnections::Place other(open, "b");
-  CHECK(first.number() == 1);
-  CHECK(second->number() == 2);
-  CHECK(other.number() == 1);
-  second.reset();
-  CHECK(OpenConnections::Place(open, "a").number() == 2);
-  CHECK(OpenConnections::Place(open, "a").number() == 2);
+  CHECK(open.enter("a") == 1);
+  CHECK(open.enter("a") == 2);
+  CHECK(open.enter("b") == 1);
+  open.leave("a");
+  CHECK(open.enter("a") == 2);
+  open.leave("a");
+  open.leave("a");
+  CHECK(open.enter("a") == 1);
+  CHECK(open.enter("b") == 2);
 }
 
 }  // namespace
