@@ -492,6 +492,30 @@ def hostile(world):
     equal(len(server.client().sessions()), 0, "sessions stored")
 
 
+@case("a connection over its address's limit gets its 429 under TLS too, and a silent one is soon closed")
+def over_the_limit(world):
+    server = start(world, Pair(world, "one"), settings={"limits": {"max_connections_per_address": 3}})
+
+    def place():
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=server.tls, timeout=20)
+        connection.request("GET", "/healthz")
+        response = connection.getresponse()
+        response.read()
+        return connection if response.status == 200 else connection.close()
+
+    kept = [world.keep(wait_until(place, "a place for a connection")) for _ in range(3)]
+    response = exchange(server, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    equal(status_of(response), 429, "the status")
+    check(b"\r\nRetry-After: 1\r\n" in response and b"\r\nStrict-Transport-Security: " in response, f"{response}")
+    silent = world.keep(server.raw())
+    started = time.monotonic()
+    wait_until(lambda: silent.read_available(wait=0.2) or silent.ended, "the silent connection is closed")
+    check(time.monotonic() - started < 3, f"it was held for {time.monotonic() - started:.1f} s")
+    for connection in kept:
+        connection.request("GET", "/healthz")
+        equal(connection.getresponse().read(), b'{"ok":true}', "what an old connection gets")
+
+
 @case("a server stops at once under TLS, whatever its connections are at")
 def stop(world):
     server = start(world, Pair(world, "one"))
