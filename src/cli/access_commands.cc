@@ -145,7 +145,8 @@ int AccessCommands::Parsed::run(Server& server) const {
 
 AccessCommands::AccessCommands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   Parsed& p = *parsed_;
-  if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server) p.server_url = server;
+  if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server)
+    p.server_url = server;
   if (const char* key = std::getenv("HOLDPOINT_KEY"); key && *key) p.key = key;
   const auto group = [&](const char* name, const char* what) {
     auto* command = app.add_subcommand(name, what);

@@ -21,6 +21,8 @@ std::optional<Duration> Throttle::full(const std::string& name, Time now) {
 std::optional<Duration> Throttle::ask(const std::string& name, Time now, bool take) {
   return buckets_.with([&](Buckets& buckets) -> std::optional<Duration> {
     const auto it = buckets.find(name);
+    // A clock that was set back must not hold a bucket full for as long as the jump.
+    if (it != buckets.end() && now < it->second.at) it->second.at = now;
     const double level = it == buckets.end() ? 0 : drained(it->second, now);
     const auto burst = static_cast<double>(burst_);
     if (level + 1 > burst) {

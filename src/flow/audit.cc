@@ -13,7 +13,7 @@ constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 // As JSON, so that no two rows read alike when text moves from one column to the next.
 std::string hash_of(const std::string& before, const audit_store::Entry& e) {
   JsonWriter out;
-  out.begin_array().value(before).value(e.seq).value(to_iso(e.at)).value(e.actor.name);
+  out.begin_array().value(before).value(e.seq).value(e.at).value(e.actor.name);
   out.value(e.actor.credential).value(e.actor.address).value(e.action).value(e.subject);
   out.value(e.detail).end_array();
   return sha256_hex(out.take());
@@ -24,8 +24,8 @@ std::string hash_of(const std::string& before, const audit_store::Entry& e) {
 void record(Transaction& tx, const Actor& actor, std::string_view action, std::string_view subject,
             std::string_view detail, Time now) {
   const auto head = audit_store::head(tx);
-  audit_store::Entry entry{
-      head.seq + 1, now, actor, std::string(action), std::string(subject), std::string(detail), ""};
+  audit_store::Entry entry{head.seq + 1,         to_iso(now),         actor, std::string(action),
+                           std::string(subject), std::string(detail), ""};
   entry.hash = hash_of(head.hash, entry);
   audit_store::append(tx, entry);
 }

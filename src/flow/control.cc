@@ -31,7 +31,7 @@ bool Control::may_call_off(const Session& session, const Actor& by) {
 }
 
 void Control::end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
-                  Time now) {
+                  const Actor& by, Time now) {
   const SessionId& id = session.id;
   done.result.status = SessionStatus::cancelled;
   if (session_store::cancel_running(tx, id, reason, now)) {
@@ -39,8 +39,9 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
     notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
     return;
   }
-  const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt, std::nullopt,
-                                              std::nullopt};
+  const question_store::Settlement settlement{
+      QuestionStatus::cancelled, std::nullopt,
+      by.name.empty() ? std::nullopt : std::optional(by.name), std::nullopt};
   for (const auto& question : question_store::pending_of(tx, id)) {
     if (!question_store::settle(tx, question.id, settlement, now)) continue;
     const auto settled = question_store::find(tx, question.id).value();
@@ -62,7 +63,7 @@ Control::Result Control::cancel(const SessionId& id, const std::string& reason, 
       done.result.outcome = Outcome::refused;
       return;
     }
-    end(tx, done, session, reason, now);
+    end(tx, done, session, reason, by, now);
     audit::record(tx, by, "session_cancelled", "session:" + id.text(), reason, now);
   });
   if (result.outcome == Outcome::done) abandon_(id);
@@ -81,7 +82,7 @@ Control::Result Control::call_off(const Question& question, const Actor& by, Tim
       done.result.outcome = Outcome::refused;
       return;
     }
-    end(tx, done, session, reason, now);
+    end(tx, done, session, reason, by, now);
     audit::record(tx, by, "question_cancelled", "question:" + question.id.text(), "", now);
   });
 }

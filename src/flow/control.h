@@ -58,7 +58,7 @@ class Control {
   // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
   bool may_call_off(const Session& session, const Actor& by);
   void end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
-           Time now);
+           const Actor& by, Time now);
   template <class Step>
   Result change(const SessionId& id, Step step);
 

@@ -83,11 +83,16 @@ std::optional<Caller> Keys::authenticate(std::string_view text, const std::strin
 
 std::optional<Time> Keys::run_once(Time now) {
   if (now < written_at_ + 60s) return written_at_ + 60s;
-  const Uses uses = uses_.with([](Uses& all) { return std::exchange(all, {}); });
+  Uses uses = uses_.with([](Uses& all) { return std::exchange(all, {}); });
   if (uses.empty()) return std::nullopt;
-  db_.write([&](Transaction& tx) {
-    for (const auto& [id, use] : uses) key_store::note_use(tx, id, use.at, use.from);
-  });
+  try {
+    db_.write([&](Transaction& tx) {
+      for (const auto& [id, use] : uses) key_store::note_use(tx, id, use.at, use.from);
+    });
+  } catch (const StoreError&) {
+    uses_.with([&](Uses& all) { all.merge(uses); });  // Newer ones stay.
+    throw;
+  }
   written_at_ = now;
   return std::nullopt;
 }

@@ -110,12 +110,17 @@ People::LoggedIn People::log_in(const std::string& name, const std::string& pass
   }
   if (!right) return std::nullopt;
   const std::string token = new_token();
-  db_.write([&](Transaction& tx) {
+  const bool still = db_.write([&](Transaction& tx) {
+    // Checking took a while: the password may be another by now, or the user gone.
+    const auto current = user_store::find(tx, user->name);
+    if (!current || current->password_hash != user->password_hash) return false;
     user_store::remove_expired_logins(tx, now);
     user_store::insert_login(tx, sha256_hex(token), user->name, now, now + options_.login_lives);
     audit::record(tx, {user->name, "user:" + user->name, address}, "logged_in",
                   "user:" + user->name, "", now);
+    return true;
   });
+  if (!still) return std::nullopt;
   return token;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "http/byte_budget.h"
 #include "http/request_guard.h"
 #include "http/security_headers.h"
 #include "http/server.h"
@@ -55,8 +56,9 @@ inline void count_refusal(const HttpServer::Options& options, const char* route,
 // has deadlines, and what was read ahead is kept for the next request.
 class Connection final : public httplib::Stream {
  public:
-  Connection(int socket, std::unique_ptr<TlsSession> tls, const HttpServer::Options& options)
-      : transport_(socket, std::move(tls)), options_(options) {}
+  Connection(int socket, std::unique_ptr<TlsSession> tls, const HttpServer::Options& options,
+             ByteBudget& budget)
+      : transport_(socket, std::move(tls)), options_(options), share_(budget) {}
 
   bool is_secure() const { return transport_.is_secure(); }
   bool is_refused() const { return refused_; }
@@ -105,8 +107,15 @@ class Connection final : public httplib::Stream {
   }
   // All of it was read.
   bool request_complete() const { return guard_->complete(); }
+  const RequestGuard& guard() const { return *guard_; }
+  // What this request's bodies take of what all may.
+  ByteBudget::Share& share() { return share_; }
   // Sends what is held back; false if the connection must be closed.
-  bool end_request() { return flush() && !refused_ && !said_close_ && guard_->complete(); }
+  bool end_request() {
+    const bool sent = flush();
+    share_.give_back();
+    return sent && !refused_ && !said_close_ && guard_->complete() && !guard_->wants_close();
+  }
 
   // After a request that was not read to its end: what still comes is dropped for a while. Closing
   // at once would reset the connection, and the client might never read our answer.
@@ -214,6 +223,7 @@ class Connection final : public httplib::Stream {
 
   Transport transport_;
   const HttpServer::Options& options_;
+  ByteBudget::Share share_;
   std::optional<RequestGuard> guard_;
   Steady::time_point started_;
   std::array<char, 8192> buffer_;

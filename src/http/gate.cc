@@ -21,13 +21,17 @@ std::string trim(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// The host of `host[:port]`, without brackets.
+// The host of `host[:port]`, brackets and all; empty if it is none.
 std::string host_part(std::string_view authority) {
-  if (authority.starts_with('[')) {
-    const auto end = authority.find(']');
-    return end == std::string_view::npos ? "" : std::string(authority.substr(1, end - 1));
-  }
-  return std::string(authority.substr(0, authority.find(':')));
+  const auto bracket = authority.starts_with('[') ? authority.find(']') : 0;
+  if (bracket == std::string_view::npos) return "";
+  const auto end = std::min(authority.find_first_of(":]", bracket + 1), authority.size());
+  const std::string_view port = authority.substr(end);
+  const bool is_port =
+      port.empty() ||
+      (port.front() == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  const bool whole = bracket == 0 || end == bracket + 1;
+  return is_port && whole ? std::string(authority.substr(0, end)) : "";
 }
 
 std::string authority_of(const std::string& url) {
@@ -37,8 +41,8 @@ std::string authority_of(const std::string& url) {
 }
 
 bool is_loopback_name(const std::string& host) {
-  static const AddressRanges loopback({"127.0.0.0/8", "::1"});
-  return host == "localhost" || loopback.hold(host);
+  static const AddressRanges loopback({"127.0.0.0/8"});
+  return host == "localhost" || host == "[::1]" || loopback.hold(host);
 }
 
 bool changes_something(const Request& request) {
@@ -117,7 +121,8 @@ std::optional<Response> Gate::admit(const Route& route, Request& request) {
   const bool ambient = request.caller.kind == Caller::Kind::user ||
                        (request.caller.kind == Caller::Kind::open && request.is_form());
   // A form that a route checks by itself brings a nonce that this caller's is not.
-  const bool own_form = route.needs.kind == Needs::Kind::own_check && request.is_form();
+  const bool own_form =
+      route.needs.kind == Needs::Kind::own_check && route.takes_form && request.is_form();
   if (ambient && !own_form && changes_something(request)) {
     if (auto refusal = check_ambient(request)) return refusal;
   }

@@ -11,8 +11,17 @@ namespace holdpoint {
 namespace {
 
 // What makes two deliveries of one webhook the same, by whichever name the sender calls it.
-std::optional<std::string> idempotency_key(const Request& request) {
-  for (const char* name : {"Idempotency-Key", "webhook-id", "X-GitHub-Delivery"}) {
+const std::vector<const char*> kIdHeaders{"Idempotency-Key", "webhook-id", "X-GitHub-Delivery"};
+
+std::vector<const char*> own_id_headers(WebhookScheme scheme) {
+  if (scheme == WebhookScheme::standard) return {"webhook-id"};
+  if (scheme == WebhookScheme::github) return {"X-GitHub-Delivery"};
+  return {};
+}
+
+std::optional<std::string> idempotency_key(const Request& request,
+                                           const std::vector<const char*>& names = kIdHeaders) {
+  for (const char* name : names) {
     std::string key = request.header(name);
     if (key.empty()) continue;
     const bool printable =
@@ -30,17 +39,23 @@ Response unknown_agent(const std::string& name) {
                         "there is no agent \"" + shorten(name, 60) + "\" in [agents] dir", "agent");
 }
 
+// A header that is there twice is as good as none: who stands in front of us may have judged the
+// other one.
+std::string only(const Request& request, const char* name) {
+  return request.header_count(name) == 1 ? request.header(name) : "";
+}
+
 WebhookHeaders webhook_headers(WebhookScheme scheme, const Request& request) {
   switch (scheme) {
     case WebhookScheme::github:
-      return {request.header("X-GitHub-Delivery"), "", request.header("X-Hub-Signature-256")};
+      return {only(request, "X-GitHub-Delivery"), "", only(request, "X-Hub-Signature-256")};
     case WebhookScheme::standard:
-      return {request.header("webhook-id"), request.header("webhook-timestamp"),
-              request.header("webhook-signature")};
+      return {only(request, "webhook-id"), only(request, "webhook-timestamp"),
+              only(request, "webhook-signature")};
     case WebhookScheme::slack:
-      return {"", request.header("X-Slack-Request-Timestamp"), request.header("X-Slack-Signature")};
+      return {"", only(request, "X-Slack-Request-Timestamp"), only(request, "X-Slack-Signature")};
     case WebhookScheme::bearer: {
-      const std::string header = request.header("Authorization");
+      const std::string header = only(request, "Authorization");
       return {"", "", lower_case(header.substr(0, 7)) == "bearer " ? header.substr(7) : ""};
     }
     case WebhookScheme::none:
@@ -87,8 +102,8 @@ std::optional<Response> verify_upstream(Api& api, const AgentDefinition& agent,
   }
   trigger.by = {agent.name, "webhook:" + name, request.address};
   if (scheme != WebhookScheme::bearer) {
-    trigger.receipt = receipt_store::Receipt{agent.name, sha256_hex(headers.signature), headers.id,
-                                             sha256_hex(request.body)};
+    trigger.receipt = receipt_store::Receipt{agent.name, signed_hash(scheme, headers, request.body),
+                                             headers.id, sha256_hex(request.body)};
   }
   return std::nullopt;
 }
@@ -122,7 +137,9 @@ Response trigger(Api& api, const Request& request) {
   if (auto challenge = slack_challenge(*agent, trigger.payload)) {
     return json_response(200, std::move(*challenge));
   }
-  trigger.idempotency_key = idempotency_key(request);
+  // A signed webhook goes by its own id: no other header of it is signed.
+  trigger.idempotency_key = idempotency_key(
+      request, trigger.receipt.has_value() ? own_id_headers(agent->webhook_verify) : kIdHeaders);
   if (const auto parent = query.text("parent")) trigger.parent_id = SessionId(*parent);
   const auto admitted = api.intake.admit(trigger, api.clock.now());
   if (!admitted) return unknown_agent(trigger.agent_name);

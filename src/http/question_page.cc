@@ -99,7 +99,9 @@ Response settled_page(const Question& q) {
     body += ":</p>\n";
     if (q.choice) body += "<blockquote>" + escape_html(choice_line(*q.choice)) + "</blockquote>\n";
   } else {
-    body += "<p>This request is " + std::string(to_text(q.status)) + " since " + when + ".</p>\n";
+    const std::string by = q.answered_by ? " by " + escape_html(*q.answered_by) : "";
+    body +=
+        "<p>This request was " + std::string(to_text(q.status)) + by + " on " + when + ".</p>\n";
   }
   return html_page(200, "Already decided", body);
 }

@@ -38,6 +38,31 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+// Whether the comma-separated `list` has `lower_text`.
+bool lists(std::string_view list, std::string_view lower_text) {
+  while (true) {
+    const auto comma = list.find(',');
+    if (equal_ignoring_case(trim(list.substr(0, comma)), lower_text)) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// Three parts, one space between them; whether they make sense is the parser's to say.
+bool is_request_line(std::string_view line) {
+  return std::count(line.begin(), line.end(), ' ') == 2 && line.front() != ' ' &&
+         line.back() != ' ' && line.find("  ") == std::string_view::npos &&
+         line.find('\t') == std::string_view::npos;
+}
+
+// A name or an address, and perhaps a port.
+bool is_host(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("-._~!$&'()*+;=:[]").find(c) != std::string_view::npos;
+  });
+}
+
 std::optional<std::uint64_t> parse_length(std::string_view text) {
   if (!std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
   std::uint64_t length = 0;
@@ -93,7 +118,7 @@ RequestGuard::Verdict RequestGuard::end_line() {
   if (in_request_line_) {
     in_request_line_ = false;
     is_http_1_1_ = line_.ends_with(" HTTP/1.1");
-    if (line_.empty()) verdict = Verdict::bad_line;
+    if (!is_request_line(line_)) verdict = Verdict::bad_line;
   } else if (line_.empty()) {
     verdict = end_head();
   } else {
@@ -104,7 +129,7 @@ RequestGuard::Verdict RequestGuard::end_line() {
 }
 
 RequestGuard::Verdict RequestGuard::end_header(std::string_view line) {
-  if (++headers_ > limits_.max_headers) return Verdict::too_many_headers;
+  if (headers_.size() == limits_.max_headers) return Verdict::too_many_headers;
   // A name of a token refuses folded lines and space before the colon too.
   const auto colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
@@ -113,9 +138,7 @@ RequestGuard::Verdict RequestGuard::end_header(std::string_view line) {
   const auto name = line.substr(0, colon);
   const auto value = trim(line.substr(colon + 1));
   if (equal_ignoring_case(name, "host")) {
-    if (has_host_ || value.find_first_of(" \t,/\\@?#") != std::string_view::npos) {
-      return Verdict::bad_host;
-    }
+    if (has_host_ || !is_host(value)) return Verdict::bad_host;
     has_host_ = true;
   } else if (equal_ignoring_case(name, "content-length")) {
     if (length_) return Verdict::bad_length;
@@ -126,7 +149,10 @@ RequestGuard::Verdict RequestGuard::end_header(std::string_view line) {
       return Verdict::bad_encoding;
     }
     is_chunked_ = true;
+  } else if (equal_ignoring_case(name, "connection")) {
+    wants_close_ = wants_close_ || lists(value, "close");
   }
+  headers_.emplace_back(name, value);
   return Verdict::fine;
 }
 
@@ -204,7 +230,9 @@ Refusal refusal_for(RequestGuard::Verdict verdict) {
       return {414, "uri_too_long", "the path has more than 8192 bytes", ""};
     case Verdict::bad_line:
       return {400, "bad_request",
-              "each line of the head ends in CRLF and holds no control character", ""};
+              "each line of the head ends in CRLF and holds no control character, and the first is "
+              "METHOD path HTTP/1.1",
+              ""};
     case Verdict::bad_header:
       return {400, "bad_header", "a header is one line of the form name: value", ""};
     case Verdict::bad_host:

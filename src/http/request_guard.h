@@ -5,14 +5,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace holdpoint {
 
 // Watches the bytes of a request go by, between the socket and the HTTP parser, and says when they
 // must go no further. It is stricter than the parser wherever two readers could differ on where a
 // request ends: the parser would take a chunk size of "-2" for a huge number, decode "%35" in a
-// Content-Length, and skip lines that end in a lone LF. Keeps one line at a time, so that memory is
-// bounded whatever comes. One object a request.
+// Content-Length, and skip lines that end in a lone LF. Keeps no more than a head within its
+// limits, so that memory is bounded whatever comes. One object a request.
 class RequestGuard {
  public:
   struct Limits {
@@ -42,6 +44,13 @@ class RequestGuard {
   bool head_complete() const { return state_ != State::head; }
   // All of it went by, body included: the next byte is the next request's.
   bool complete() const { return state_ == State::done; }
+  // The client wants the connection closed after this request.
+  bool wants_close() const { return wants_close_; }
+
+  // The headers as they were sent. (The parser decodes %-escapes in their values, which nobody
+  // meant to be escapes: a signature over the value would be judged over another.)
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  const Headers& headers() const { return headers_; }
 
  private:
   enum class State {
@@ -71,7 +80,8 @@ class RequestGuard {
   bool in_request_line_ = true;
   bool is_http_1_1_ = false;
   std::size_t head_bytes_ = 0;
-  std::size_t headers_ = 0;
+  Headers headers_;
+  bool wants_close_ = false;
   bool has_host_ = false;
   bool is_chunked_ = false;
   std::optional<std::uint64_t> length_;

@@ -19,6 +19,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t kTurnedAway = 32;
 constexpr Duration kTurnAwayHandshake = 1s;
 
+// Of bodies that are not small, received and sent, all together.
+constexpr std::size_t kLargeBodies = std::size_t{64} << 20;
+constexpr const char* kTooLarge = "the body is larger than [limits] max_body_bytes";
+
 static_assert(CPPHTTPLIB_HEADER_MAX_COUNT >= HttpServer::kMostHeaders);
 
 // What this thread serves: the library's handlers have no other way to it.
@@ -84,8 +88,7 @@ Response standard_error(int status) {
     case 404:
       return error_response(404, "unknown_path", "there is nothing at this path");
     case 413:
-      return error_response(413, "too_large", "the body is larger than [limits] max_body_bytes",
-                            "body");
+      return error_response(413, "too_large", kTooLarge, "body");
     case 414:
       return error_response(414, "uri_too_long", "the path has more than 8192 bytes");
     case 415:
@@ -141,18 +144,16 @@ class HttpServer::Listener final : public httplib::Server {
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
-    set_expect_100_continue_handler(
-        [this](const httplib::Request& request, httplib::Response& response) {
-          if (!too_large(request)) return 100;
-          count_refusal(options_, "refused", 413);
-          apply(standard_error(413), response);
-          return 413;
-        });
+    set_expect_100_continue_handler([this](const httplib::Request& request, httplib::Response&) {
+      if (!too_large(request)) return 100;
+      serving->refuse({413, "too_large", kTooLarge, "body"});
+      return 413;
+    });
     set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       // The library closes after every error; one that a route answered leaves nothing unread.
       const bool routed = !request.matched_route.empty() && serving->request_complete() &&
                           !stopping_ && request.version == "HTTP/1.1" &&
-                          request.get_header_value("Connection") != "close";
+                          !serving->guard().wants_close();
       if (routed) response.headers.erase("Connection");
     });
     set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -210,7 +211,7 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
   void converse(int socket, const Peer& peer, bool welcome) {
-    Connection connection(socket, tls_ ? tls_->new_session(socket) : nullptr, options_);
+    Connection connection(socket, tls_ ? tls_->new_session(socket) : nullptr, options_, budget_);
     if (tls_ && !connection.is_secure()) return;
     serving = &connection;
     if (welcome) {
@@ -228,7 +229,11 @@ class HttpServer::Listener final : public httplib::Server {
       bool closed = false;
       ok = process_request(
           connection, peer.address, peer.port, {}, 0, stopping_, closed,
-          [](httplib::Request& request) {
+          [&connection](httplib::Request& request) {
+            request.headers.clear();
+            for (const auto& [name, value] : connection.guard().headers()) {
+              request.headers.emplace(name, value);
+            }
             // Neither header means no body; the library would wait for one.
             if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
               request.headers.emplace("Content-Length", "0");
@@ -252,18 +257,19 @@ class HttpServer::Listener final : public httplib::Server {
     connection.linger();
   }
 
+  Response too_busy() const {
+    if (options_.on_refused) options_.on_refused("too_busy");
+    Response response = error_response(
+        503, "too_busy", "too many large bodies are under way; nothing was done. Try again");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+  }
+
   bool too_large(const httplib::Request& request) const {
     return request.get_header_value_u64("Content-Length", 0) > options_.max_body_bytes;
   }
 
   std::optional<Response> refuse(const httplib::Request& request) const {
-    for (const auto& [name, value] : request.headers) {
-      // The library decodes %0D%0A in values; nothing of ours shall ever see a line break there.
-      if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-        return error_response(400, "bad_header", "a header holds a line break or NUL",
-                              shorten(name, 60));
-      }
-    }
     if (too_large(request)) return standard_error(413);
     const bool has_body = request.has_header("Transfer-Encoding") ||
                           request.get_header_value_u64("Content-Length", 0) > 0;
@@ -297,12 +303,23 @@ class HttpServer::Listener final : public httplib::Server {
     // With a reader of our own: the library would take forms apart, and only small ones.
     Post(route.pattern, [this, &route](const httplib::Request& from, httplib::Response& to,
                                        const httplib::ContentReader& read) {
+      const std::size_t length = from.get_header_value_u64("Content-Length", 0);
+      // Chunks come without a length: their room is taken when they turn out to be large.
+      std::size_t room = std::max(length, ByteBudget::kFree);
+      bool busy = !serving->share().take(length);
+      if (busy) return apply(too_busy(), to);
       std::string body;
+      body.reserve(length);
       const bool arrived = read([&](const char* bytes, size_t size) {
-        body.append(bytes, size);
-        return true;
+        if (body.size() + size > room) {
+          room = options_.max_body_bytes;
+          busy = !serving->share().take(room);
+        }
+        if (!busy) body.append(bytes, size);
+        return !busy;
       });
-      // What went wrong is in the response's status.
+      if (busy) return apply(too_busy(), to);
+      // What else went wrong is in the response's status.
       if (arrived) answer(route, from, std::move(body), to);
     });
   }
@@ -324,6 +341,10 @@ class HttpServer::Listener final : public httplib::Server {
     request.header = [&from](const char* name) { return from.get_header_value(name); };
     request.header_count = [&from](const char* name) { return from.get_header_value_count(name); };
     Response response = answer_request(route, request);
+    // What a POST did is done: its answer goes out in any case.
+    if (route.method == "GET" && !serving->share().take(response.body.size())) {
+      response = too_busy();
+    }
     if (options_.on_request) options_.on_request(route.pattern, response.status);
     apply(std::move(response), to);
   }
@@ -354,6 +375,7 @@ class HttpServer::Listener final : public httplib::Server {
   const HttpServer::Options options_;
   const std::unique_ptr<TlsContext> tls_;
   OpenConnections open_;
+  ByteBudget budget_{kLargeBodies};
   Routes routes_;
   Pool pool_;
   std::atomic<bool> stopping_{false};

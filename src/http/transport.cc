@@ -80,8 +80,13 @@ bool Transport::send(std::string_view first, std::string_view second) {
     first = joined;
     second = {};
   }
+  // Who reads slower than this on the whole only means to hold a thread.
+  constexpr std::size_t kSlowest = 32 << 10;  // Bytes a second.
+  const auto deadline = Steady::now() + kWriteTimeout +
+                        std::chrono::seconds{(first.size() + second.size()) / kSlowest};
   while (!first.empty() || !second.empty()) {
     const Progress progress = try_send(first, second);
+    if (Steady::now() > deadline) return false;
     if (progress.bytes < 0) {
       if (progress.wants == 0 || !wait_for(socket_, progress.wants, kWriteTimeout)) return false;
       continue;

@@ -29,7 +29,7 @@ void each(Transaction& tx, std::int64_t seq, std::int64_t limit,
       "WHERE seq > $1 ORDER BY seq LIMIT $2",
       [&](const Row& row) {
         visit({row.integer(0),
-               row.time(1),
+               row.string(1),
                {row.string(2), row.string(3), row.string(4)},
                row.string(5),
                row.string(6),

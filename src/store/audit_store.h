@@ -12,7 +12,7 @@ namespace holdpoint::audit_store {
 
 struct Entry {
   std::int64_t seq = 0;
-  Time at;
+  std::string at;  // As it is written: an edited one may be no time.
   Actor actor;
   std::string action;
   std::string subject;

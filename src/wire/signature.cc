@@ -114,6 +114,15 @@ std::optional<WebhookScheme> webhook_scheme_from(std::string_view text) {
   return std::nullopt;
 }
 
+std::string signed_hash(WebhookScheme scheme, const WebhookHeaders& headers,
+                        std::string_view body) {
+  if (scheme == WebhookScheme::standard) {
+    return sha256_hex(standard_text(headers.id, headers.timestamp, body));
+  }
+  if (scheme == WebhookScheme::slack) return sha256_hex(slack_text(headers.timestamp, body));
+  return sha256_hex(body);
+}
+
 Verdict verify_webhook(WebhookScheme scheme, const std::vector<Secret>& keys,
                        const WebhookHeaders& headers, std::string_view body, Time now) {
   const bool has_id = scheme == WebhookScheme::standard;

@@ -45,4 +45,7 @@ enum class Verdict { valid, missing, stale, wrong };
 Verdict verify_webhook(WebhookScheme scheme, const std::vector<Secret>& keys,
                        const WebhookHeaders& headers, std::string_view body, Time now);
 
+// What was signed, as a hash: the same for every copy of a webhook, whatever else came with it.
+std::string signed_hash(WebhookScheme scheme, const WebhookHeaders& headers, std::string_view body);
+
 }  // namespace holdpoint
