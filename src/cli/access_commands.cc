@@ -204,8 +204,12 @@ AccessCommands::AccessCommands(CLI::App& app) : parsed_(std::make_unique<Parsed>
 
   auto* audit = group("audit", "Who did what: verify the log, or export it");
   p.audit_verify = add(audit, "verify", "Check that no row was edited, removed or moved");
-  p.audit_verify->add_option("--expect", p.expected,
-                             "A hash that an earlier verify printed: it must still be there");
+  p.audit_verify
+      ->add_option("--expect", p.expected,
+                   "A hash that an earlier verify printed: it must still be there")
+      ->check([](const std::string& text) {
+        return text.size() == 64 ? "" : "must be a hash of 64 hex digits";
+      });
   p.audit_export = add(audit, "export", "Print all rows, a JSON object a line");
 }
 

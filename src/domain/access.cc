@@ -118,8 +118,10 @@ Actor Caller::actor(const std::string& address) const {
 
 bool may_decide(const std::vector<std::string>& answerers, const Actor& actor) {
   if (answerers.empty()) return true;
-  const std::string who =
-      lower_case(actor.credential.starts_with("key:") ? "key:" + actor.name : actor.name);
+  constexpr std::string_view key = "key:";
+  const bool is_key = actor.credential.starts_with(key);
+  const std::string who = lower_case(is_key ? "key:" + actor.name : actor.name);
+  if (!is_key && who.starts_with(key)) return false;  // A person who is called like a key.
   return std::any_of(answerers.begin(), answerers.end(),
                      [&](const std::string& listed) { return lower_case(listed) == who; });
 }

@@ -11,14 +11,6 @@ constexpr std::size_t kManyNames = 10'000;
 }  // namespace
 
 std::optional<Duration> Throttle::take(const std::string& name, Time now) {
-  return ask(name, now, true);
-}
-
-std::optional<Duration> Throttle::full(const std::string& name, Time now) {
-  return ask(name, now, false);
-}
-
-std::optional<Duration> Throttle::ask(const std::string& name, Time now, bool take) {
   return buckets_.with([&](Buckets& buckets) -> std::optional<Duration> {
     const auto it = buckets.find(name);
     // A clock that was set back must not hold a bucket full for as long as the jump.
@@ -29,11 +21,16 @@ std::optional<Duration> Throttle::ask(const std::string& name, Time now, bool ta
       const double wait = (level + 1 - burst) / burst * static_cast<double>(per_.count());
       return Duration{static_cast<std::int64_t>(std::ceil(wait))};
     }
-    if (take) {
-      if (it == buckets.end() && buckets.size() >= kManyNames) forget_idle(buckets, now);
-      buckets[name] = {level + 1, now};
-    }
+    if (it == buckets.end() && buckets.size() >= kManyNames) forget_idle(buckets, now);
+    buckets[name] = {level + 1, now};
     return std::nullopt;
+  });
+}
+
+void Throttle::give_back(const std::string& name) {
+  buckets_.with([&](Buckets& buckets) {
+    const auto it = buckets.find(name);
+    if (it != buckets.end()) it->second.level = std::max(0.0, it->second.level - 1);
   });
 }
 

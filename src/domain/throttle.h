@@ -18,8 +18,8 @@ class Throttle {
 
   // Takes one, or says how long it would have to wait.
   std::optional<Duration> take(const std::string& name, Time now);
-  // How long `take` would have to wait now; nothing if it would not.
-  std::optional<Duration> full(const std::string& name, Time now);
+  // Undoes a take.
+  void give_back(const std::string& name);
 
  private:
   struct Bucket {
@@ -27,7 +27,6 @@ class Throttle {
     Time at;
   };
   using Buckets = std::unordered_map<std::string, Bucket>;
-  std::optional<Duration> ask(const std::string& name, Time now, bool take);
   double drained(const Bucket& bucket, Time now) const;
   void forget_idle(Buckets& buckets, Time now) const;
 

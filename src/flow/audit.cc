@@ -1,14 +1,10 @@
 #include "flow/audit.h"
 
-#include <limits>
-
 #include "wire/digest.h"
 #include "wire/json_writer.h"
 
 namespace holdpoint::audit {
 namespace {
-
-constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 
 // As JSON, so that no two rows read alike when text moves from one column to the next.
 std::string hash_of(const std::string& before, const audit_store::Entry& e) {
@@ -35,10 +31,12 @@ Verdict verify(Database& db, const std::string& expected) {
     Verdict verdict;
     bool met = expected.empty();
     std::string before;
-    audit_store::each(tx, 0, kAll, [&](const audit_store::Entry& entry) {
+    audit_store::each(tx, [&](const audit_store::Entry& entry) {
       if (!verdict.broken.empty()) return;
       const std::string row = "row " + std::to_string(entry.seq);
-      if (entry.seq != verdict.rows + 1) {
+      if (entry.seq <= verdict.rows) {
+        verdict.broken = row + " does not belong there";
+      } else if (entry.seq != verdict.rows + 1) {
         verdict.broken = "row " + std::to_string(verdict.rows + 1) + " is missing";
       } else if (entry.hash != hash_of(before, entry)) {
         verdict.broken = row + " was changed, or the one before it";

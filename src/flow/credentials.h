@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "store/database.h"
 
@@ -15,7 +16,14 @@ class Credentials {
   // once a second, until it is so; then it stays so.
   bool ever(Time now);
   // The first one was just made by this process: it counts from now on.
-  void note_made() { ever_ = true; }
+  void note_made() {
+    ever_ = true;
+    ++changes_;
+  }
+  // One was taken away or changed. Who let somebody in for long looks again when `changes` has
+  // changed.
+  void note_changed() { ++changes_; }
+  std::uint64_t changes() const { return changes_; }
   // Whether one is there that lets somebody in.
   bool live(Time now);
 
@@ -23,6 +31,7 @@ class Credentials {
   Database& db_;
   std::atomic<bool> ever_{false};
   std::atomic<std::int64_t> looked_at_{0};
+  std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace holdpoint

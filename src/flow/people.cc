@@ -16,14 +16,16 @@ namespace {
 constexpr int kMostWaiting = 16;
 constexpr std::size_t kMaxPassword = 1024;
 
-void check_name(const std::string& name) {
+bool is_name(const std::string& name) {
   const bool clean = std::all_of(name.begin(), name.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return std::isalnum(byte) || c == '.' || c == '-' || c == '_' || c == '@' || c == '+';
   });
-  if (name.empty() || name.size() > 128 || !clean) {
-    throw BadRequest("name", "has 1 to 128 letters, digits and . - _ @ +");
-  }
+  return clean && !name.empty() && name.size() <= 128;
+}
+
+void check_name(const std::string& name) {
+  if (!is_name(name)) throw BadRequest("name", "has 1 to 128 letters, digits and . - _ @ +");
 }
 
 void check_new_password(const std::string& password) {
@@ -143,9 +145,7 @@ std::optional<Caller> People::vouched_for(const std::string& name) {
   const std::string user_name = lower_case(name);
   const auto user = db_.read([&](Transaction& tx) { return user_store::find(tx, user_name); });
   if (user) return caller_of(*user);
-  if (!options_.proxied_role || name.empty() || name.size() > 128 || !is_clean_utf8(name)) {
-    return std::nullopt;
-  }
+  if (!options_.proxied_role || !is_name(name)) return std::nullopt;
   return Caller{Caller::Kind::user, user_name, user_name, scopes_of(*options_.proxied_role)};
 }
 

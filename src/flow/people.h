@@ -18,6 +18,7 @@ class People {
   struct Options {
     Duration login_lives = std::chrono::hours{12};
     // What somebody whom the proxy vouches for, but who is no user here, may do; nothing: no entry.
+    // Their names keep the rules of users' names.
     std::optional<Role> proxied_role;
   };
   People(Database& db, Options options) : db_(db), options_(options) {}
@@ -27,7 +28,7 @@ class People {
   void add(const std::string& name, Role role, const std::string& password, const Actor& by,
            Time now);
   std::vector<user_store::StoredUser> list();
-  // These end the user's logins. False if there is no such user.
+  // False if there is no such user. All but set_role end the user's logins.
   bool remove(const std::string& name, const Actor& by, Time now);
   bool set_password(const std::string& name, const std::string& password, const Actor& by,
                     Time now);

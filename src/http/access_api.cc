@@ -94,6 +94,7 @@ Response revoke_key(AccessApi& api, const Request& request) {
   if (outcome == Keys::Revoked::unknown) {
     return error_response(404, "unknown_key", "there is no such key", "id");
   }
+  api.credentials.note_changed();
   return done();  // To revoke twice is to be sure.
 }
 
@@ -116,7 +117,8 @@ Response list_users(AccessApi& api, const Request& request) {
   return json_response(200, out.take());
 }
 
-Response user_changed(bool found) {
+Response user_changed(AccessApi& api, bool found) {
+  api.credentials.note_changed();
   return found ? done() : error_response(404, "unknown_user", "there is no such user", "name");
 }
 
@@ -124,22 +126,22 @@ Response remove_user(AccessApi& api, const Request& request) {
   const Query query(request, {});
   refuse_members(request);
   return user_changed(
-      api.people.remove(request.parameters.at("name"), request.actor(), api.clock.now()));
+      api, api.people.remove(request.parameters.at("name"), request.actor(), api.clock.now()));
 }
 
 Response set_password(AccessApi& api, const Request& request) {
   const Query query(request, {});
   const Json body = read_body(request, {"password"});
-  return user_changed(api.people.set_password(request.parameters.at("name"),
-                                              read_text(body, "password"), request.actor(),
-                                              api.clock.now()));
+  return user_changed(
+      api, api.people.set_password(request.parameters.at("name"), read_text(body, "password"),
+                                   request.actor(), api.clock.now()));
 }
 
 Response set_role(AccessApi& api, const Request& request) {
   const Query query(request, {});
   const Json body = read_body(request, {"role"});
-  return user_changed(api.people.set_role(request.parameters.at("name"), read_role(body),
-                                          request.actor(), api.clock.now()));
+  return user_changed(api, api.people.set_role(request.parameters.at("name"), read_role(body),
+                                               request.actor(), api.clock.now()));
 }
 
 Response list_audit(AccessApi& api, const Request& request) {
@@ -163,7 +165,13 @@ Response list_audit(AccessApi& api, const Request& request) {
 
 Response verify_audit(AccessApi& api, const Request& request) {
   const Query query(request, {"expect"});
-  const auto verdict = audit::verify(api.db, query.text("expect").value_or(""));
+  const auto expected = query.text("expect");
+  const bool is_hash = expected && expected->size() == 64 &&
+                       expected->find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (request.query.count("expect") && !is_hash) {
+    throw BadRequest("expect", "must be a hash that an earlier verify showed");
+  }
+  const auto verdict = audit::verify(api.db, expected.value_or(""));
   JsonWriter out;
   out.begin_object().member("ok", verdict.broken.empty()).member("rows", verdict.rows);
   out.member("head", verdict.head.hash).key("broken");

@@ -213,10 +213,10 @@ Response answer_question(Api& api, const Request& request) {
   return take(api, *visit, Form::parse(request.body));
 }
 
-Response style(const Request&) {
+Response asset(std::string_view content, const char* type) {
   Response response;
-  response.body = std::string(embedded::page_css);
-  response.content_type = "text/css; charset=utf-8";
+  response.body = std::string(content);
+  response.content_type = type;
   response.headers = {{"Cache-Control", "public, max-age=300"}};
   return response;
 }
@@ -256,7 +256,10 @@ Routes page_routes(Api& api) {
       {"GET", "/", scope("questions:read"), call(list_pending), true},
       {"GET", "/question/:id", scope("questions:read"), call(open_question), true},
       {"POST", "/question/:id", scope("questions:answer"), call(answer_question), true, true},
-      {"GET", "/assets/page.css", nothing(), style},
+      {"GET", "/assets/page.css", nothing(),
+       [](Request&) { return asset(embedded::page_css, "text/css; charset=utf-8"); }},
+      {"GET", "/assets/icon.svg", nothing(),
+       [](Request&) { return asset(embedded::icon_svg, "image/svg+xml"); }},
   };
 }
 

@@ -29,7 +29,8 @@ std::optional<std::int64_t> last_event_id(const Request& request) {
 }
 
 // Server-sent events after `seq`, until the client goes or the server stops.
-Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
+Response stream(Api& api, const Request& request, std::int64_t seq,
+                std::optional<SessionId> session) {
   // A number that is not there yet comes from another database; its owner wants what comes now.
   seq = std::min(seq, api.feed.last_seq());
   Response response;
@@ -38,13 +39,19 @@ Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
   // Shared, since the response's function is copied along the way; one thread uses it.
   const auto follower = std::make_shared<Feed::Follower>(api.feed);
   bool greeted = false;
-  response.stream = [=](const StreamWrite& write) mutable {
+  std::uint64_t changes = api.access.credentials.changes();
+  response.stream = [=, credentials = &api.access.credentials,
+                     still_in = request.still_in](const StreamWrite& write) mutable {
     if (!greeted) {
       greeted = true;
       return write(": following\n\n");
     }
     const auto next = follower->next(seq, session, kHeartbeat);
     if (!next.open) return false;
+    // A credential that was taken away sees no more; one that ran out, until the next quiet moment.
+    const std::uint64_t now = credentials->changes();
+    if ((now != changes || next.events.empty()) && still_in && !still_in()) return false;
+    changes = now;
     std::string text;
     for (const auto& event : next.events) {
       JsonWriter out;
@@ -63,7 +70,7 @@ Response stream(Api& api, std::int64_t seq, std::optional<SessionId> session) {
 Response follow_all(Api& api, const Request& request) {
   const Query query(request, {});
   const auto seq = last_event_id(request);
-  return stream(api, seq.value_or(kMaxSeq), std::nullopt);
+  return stream(api, request, seq.value_or(kMaxSeq), std::nullopt);
 }
 
 Response history(Api& api, const Request& request) {
@@ -73,7 +80,7 @@ Response history(Api& api, const Request& request) {
   const std::int64_t limit = read_limit(query);
   if (!api.views.events(id, after, 1)) return unknown_session();
   if (request.header("Accept").find("text/event-stream") != std::string::npos) {
-    return stream(api, last_event_id(request).value_or(after), id);
+    return stream(api, request, last_event_id(request).value_or(after), id);
   }
   using Event = event_store::StoredEvent;
   const auto fetch = [&](const std::string& cursor, std::int64_t count) {

@@ -1,6 +1,7 @@
 #include "http/gate.h"
 
 #include <algorithm>
+#include <array>
 
 #include "domain/text.h"
 #include "http/html.h"
@@ -90,7 +91,8 @@ Routes Gate::guard(Routes routes) {
       auto refusal =
           inner.needs.kind == Needs::Kind::nothing ? greet(request) : admit(inner, request);
       if (!refusal) return inner.handle(request);
-      return inner.page ? for_people(request, std::move(*refusal)) : std::move(*refusal);
+      return inner.page || request.is_form() ? for_people(request, std::move(*refusal))
+                                             : std::move(*refusal);
     };
   }
   return routes;
@@ -102,6 +104,7 @@ std::optional<Response> Gate::enter(Request& request) {
   if (auto refusal = check_open(request)) return refusal;
   request.caller.kind = Caller::Kind::open;
   request.nonce_subject = "open";
+  request.still_in = [this] { return !credentials_.ever(clock_.now()); };
   return std::nullopt;
 }
 
@@ -144,10 +147,8 @@ void Gate::look_behind_proxy(Request& request) const {
   request.secure = request.secure || lower_case(request.header("X-Forwarded-Proto")) == "https";
   // Each proxy adds the address it saw at the right: the first that is no proxy of ours is the
   // client's. What stands left of it is the client's own invention.
-  std::string_view chain;
-  const std::string forwarded = request.header("X-Forwarded-For");
-  if (request.header_count("X-Forwarded-For") > 1) return;
-  for (chain = forwarded; !chain.empty();) {
+  const std::string forwarded = request.joined_header("X-Forwarded-For");
+  for (std::string_view chain = forwarded; !chain.empty();) {
     const auto comma = chain.rfind(',');
     const std::string hop = trim(comma == std::string_view::npos ? chain : chain.substr(comma + 1));
     if (hop.empty() || hop.size() > 45) return;
@@ -172,7 +173,10 @@ std::optional<Response> Gate::check_open(const Request& request) const {
                   error_response(403, "foreign_origin",
                                  "a page of another site may not use this server", "Origin"));
   }
-  if (!request.header("X-Forwarded-For").empty() || !request.header("Forwarded").empty()) {
+  constexpr std::array<std::string_view, 6> marks{
+      "X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via"};
+  if (std::any_of(marks.begin(), marks.end(),
+                  [&](std::string_view mark) { return request.header_count(mark) > 0; })) {
     return refuse("forwarded",
                   error_response(403, "forwarded",
                                  "this request came through a proxy, and this server has no "
@@ -199,14 +203,20 @@ std::optional<Response> Gate::identify(Request& request) {
       return refuse("requests_per_key", too_many(*wait, "this key sends too many requests"));
     }
     request.caller = std::move(*caller);
+    request.still_in = [this, token, address = request.address] {
+      return keys_.authenticate(token, address, clock_.now()).has_value();
+    };
     return std::nullopt;
   }
   if (!options_.proxy_user_header.empty() && options_.trusted_proxies.hold(request.peer) &&
-      request.header_count(options_.proxy_user_header.c_str()) == 1) {
-    auto caller = people_.vouched_for(request.header(options_.proxy_user_header.c_str()));
+      request.header_count(options_.proxy_user_header) == 1) {
+    auto caller = people_.vouched_for(request.header(options_.proxy_user_header));
     if (caller) {
       request.caller = std::move(*caller);
       request.nonce_subject = "user:" + request.caller.id;
+      request.still_in = [this, name = request.caller.id] {
+        return people_.vouched_for(name).has_value();
+      };
       return std::nullopt;
     }
   }
@@ -214,6 +224,9 @@ std::optional<Response> Gate::identify(Request& request) {
     if (auto caller = people_.authenticate(cookie, now)) {
       request.caller = std::move(*caller);
       request.nonce_subject = "login:" + sha256_hex(cookie);
+      request.still_in = [this, cookie] {
+        return people_.authenticate(cookie, clock_.now()).has_value();
+      };
     }
   }
   return std::nullopt;
@@ -244,24 +257,22 @@ bool Gate::is_ours(const std::string& origin, const Request& request) const {
 bool Gate::from_our_page(const Request& request) const {
   const std::string origin = lower_case(request.header("Origin"));
   const std::string site = lower_case(request.header("Sec-Fetch-Site"));
+  if (request.header_count("Origin") > 1) return false;
   // Pages with `no-referrer`, as ours are, send forms with the origin "null"; so does a foreign
-  // sandbox. The browser's own word tells them apart.
-  if (origin == "null") return site == "same-origin";
+  // sandbox. The browser's own word tells them apart; where it gives none (plain HTTP by a name),
+  // the form's nonce has to.
+  if (origin == "null") return site == "same-origin" || (site.empty() && request.is_form());
   if (!origin.empty()) return is_ours(origin, request);
   return !changes_something(request) || site.empty() || site == "same-origin" || site == "none";
 }
 
 std::optional<Response> Gate::note_wrong(const Request& request) {
-  const auto wait = wrong_.take(request.address, clock_.now());
+  const auto wait = wrong_.take(network_of(request.address), clock_.now());
   if (!wait) return std::nullopt;
   return refuse("wrong_credentials", too_many(*wait, "too many wrong credentials came from there"));
 }
 
-std::optional<Response> Gate::too_many_wrong(const Request& request) {
-  const auto wait = wrong_.full(request.address, clock_.now());
-  if (!wait) return std::nullopt;
-  return refuse("wrong_credentials", too_many(*wait, "too many wrong credentials came from there"));
-}
+void Gate::note_right(const Request& request) { wrong_.give_back(network_of(request.address)); }
 
 std::string Gate::nonce_for(const std::string& subject) const {
   return nonce_.make(subject, clock_.now());
@@ -276,8 +287,12 @@ const char* Gate::cookie_name(const Request& request) {
 }
 
 std::string Gate::cookie_of(const Request& request) {
+  return cookie_of(request, cookie_name(request));
+}
+
+std::string Gate::cookie_of(const Request& request, const std::string& name) {
   const std::string header = request.header("Cookie");
-  const std::string wanted = std::string(cookie_name(request)) + "=";
+  const std::string wanted = name + "=";
   for (std::string_view rest = header; !rest.empty();) {
     const auto end = rest.find(';');
     const std::string pair = trim(rest.substr(0, end));

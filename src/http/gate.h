@@ -37,8 +37,8 @@ class Gate {
   // What a route that checks by itself tells the gate: a wrong token or password came from there.
   // The answer to give instead of its own, once they are too many.
   std::optional<Response> note_wrong(const Request& request);
-  // Whether an address has sent too many already: asked before a password is checked.
-  std::optional<Response> too_many_wrong(const Request& request);
+  // It was right after all: for what counts as wrong until it is checked, as a password does.
+  void note_right(const Request& request);
 
   // For forms: made for this caller, checked when they come back.
   std::string nonce_for(const std::string& subject) const;
@@ -48,6 +48,7 @@ class Gate {
 
   static const char* cookie_name(const Request& request);
   static std::string cookie_of(const Request& request);
+  static std::string cookie_of(const Request& request, const std::string& name);
 
  private:
   std::optional<Response> enter(Request& request);

@@ -39,7 +39,8 @@ Response html_page(int status, std::string_view title, std::string_view body) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
   response.body += escape_html(title);
   response.body +=
-      " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"/assets/page.css\">\n</head>\n"
+      " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"/assets/page.css\">\n"
+      "<link rel=\"icon\" href=\"/assets/icon.svg\">\n</head>\n"
       "<body>\n<main>\n";
   response.body += body;
   response.body += "</main>\n</body>\n</html>\n";

@@ -126,7 +126,11 @@ Response trigger(Api& api, const Request& request) {
   trigger.agent_name = request.parameters.at("agent");
   const auto agent = api.agents.find(trigger.agent_name);
   // Who may not start agents is not told which there are.
-  if (!agent && !request.caller.may("webhook:" + trigger.agent_name)) return not_authenticated();
+  const std::string wanted = "webhook:" + trigger.agent_name;
+  if (!agent && !request.caller.may(wanted)) {
+    const bool known = request.caller.kind != Caller::Kind::nobody;
+    return known ? missing_scope({wanted}) : not_authenticated();
+  }
   if (!agent) return unknown_agent(trigger.agent_name);
   if (auto refusal = verify_upstream(api, *agent, request, trigger)) return std::move(*refusal);
   trigger.payload = is_blank(request.body) ? "{}" : std::string_view(request.body);

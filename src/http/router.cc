@@ -12,6 +12,38 @@
 
 namespace holdpoint {
 
+namespace {
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && lower_case(std::string(a)) == lower_case(std::string(b));
+}
+
+}  // namespace
+
+std::string Request::header(std::string_view name) const {
+  if (!headers) return "";
+  for (const auto& [known, value] : *headers) {
+    if (same_name(known, name)) return value;
+  }
+  return "";
+}
+
+std::size_t Request::header_count(std::string_view name) const {
+  if (!headers) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(headers->begin(), headers->end(),
+                    [&](const auto& header) { return same_name(header.first, name); }));
+}
+
+std::string Request::joined_header(std::string_view name) const {
+  std::string all;
+  if (!headers) return all;
+  for (const auto& [known, value] : *headers) {
+    if (same_name(known, name)) all.append(all.empty() ? "" : ", ").append(value);
+  }
+  return all;
+}
+
 bool Request::is_form() const {
   return lower_case(content_type).starts_with("application/x-www-form-urlencoded");
 }

@@ -21,16 +21,23 @@ struct Request {
   std::multimap<std::string, std::string> query;
   std::string body;
   std::string content_type;
-  std::string peer;                                     // The address at the connection's far end.
-  std::function<std::string(const char* name)> header;  // Empty if it is not there.
-  std::function<std::size_t(const char* name)> header_count;
+  std::string peer;  // The address at the connection's far end.
+  // As they were sent, in their order, with names in any case.
+  const std::vector<std::pair<std::string, std::string>>* headers = nullptr;
   bool tls = false;
+
+  // The first of that name; empty if it is not there.
+  std::string header(std::string_view name) const;
+  std::size_t header_count(std::string_view name) const;
+  // All of that name as one list, as HTTP has it.
+  std::string joined_header(std::string_view name) const;
 
   // What the gate found out.
   std::string address;  // The client's; another than the peer's behind a trusted proxy.
   Caller caller;
-  bool secure = false;        // The client's own connection is encrypted.
-  std::string nonce_subject;  // What forms for this caller are made for.
+  bool secure = false;             // The client's own connection is encrypted.
+  std::string nonce_subject;       // What forms for this caller are made for.
+  std::function<bool()> still_in;  // Whether they would be let in again; for answers without end.
 
   Actor actor() const { return caller.actor(address); }
   bool is_form() const;

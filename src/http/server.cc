@@ -338,8 +338,7 @@ class HttpServer::Listener final : public httplib::Server {
     request.content_type = from.get_header_value("Content-Type");
     request.peer = from.remote_addr;
     request.tls = serving->is_secure();
-    request.header = [&from](const char* name) { return from.get_header_value(name); };
-    request.header_count = [&from](const char* name) { return from.get_header_value_count(name); };
+    request.headers = &serving->guard().headers();
     Response response = answer_request(route, request);
     // What a POST did is done: its answer goes out in any case.
     if (route.method == "GET" && !serving->share().take(response.body.size())) {

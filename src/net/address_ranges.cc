@@ -53,4 +53,13 @@ bool AddressRanges::hold(const std::string& address) const {
   });
 }
 
+std::string network_of(const std::string& address) {
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, address.c_str(), &v6) != 1 || IN6_IS_ADDR_V4MAPPED(&v6)) return address;
+  std::memset(v6.s6_addr + 8, 0, 8);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET6, &v6, text.data(), text.size());
+  return text.data();
+}
+
 }  // namespace holdpoint

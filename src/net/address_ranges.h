@@ -28,4 +28,7 @@ class AddressRanges {
   std::vector<Range> ranges_;
 };
 
+// What one customer of a network has: an IPv4 address, or the /64 around an IPv6 one.
+std::string network_of(const std::string& address);
+
 }  // namespace holdpoint

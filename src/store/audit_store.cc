@@ -1,6 +1,17 @@
 #include "store/audit_store.h"
 
 namespace holdpoint::audit_store {
+namespace {
+
+#define AUDIT_COLUMNS "seq, at, actor, credential, address, action, subject, detail, hash"
+
+Entry read_entry(const Row& row) {
+  return {row.integer(0), row.string(1), {row.string(2), row.string(3), row.string(4)},
+          row.string(5),  row.string(6), row.string(7),
+          row.string(8)};
+}
+
+}  // namespace
 
 Head head(Transaction& tx) {
   Head head;
@@ -22,21 +33,16 @@ void append(Transaction& tx, const Entry& e) {
       e.seq, e.hash);
 }
 
+void each(Transaction& tx, const std::function<void(const Entry&)>& visit) {
+  tx.query("SELECT " AUDIT_COLUMNS " FROM audit_log ORDER BY COALESCE(seq, 0)",
+           [&](const Row& row) { visit(read_entry(row)); });
+}
+
 void each(Transaction& tx, std::int64_t seq, std::int64_t limit,
           const std::function<void(const Entry&)>& visit) {
   tx.query(
-      "SELECT seq, at, actor, credential, address, action, subject, detail, hash FROM audit_log "
-      "WHERE seq > $1 ORDER BY seq LIMIT $2",
-      [&](const Row& row) {
-        visit({row.integer(0),
-               row.string(1),
-               {row.string(2), row.string(3), row.string(4)},
-               row.string(5),
-               row.string(6),
-               row.string(7),
-               row.string(8)});
-      },
-      seq, limit);
+      "SELECT " AUDIT_COLUMNS " FROM audit_log WHERE seq > $1 ORDER BY seq LIMIT $2",
+      [&](const Row& row) { visit(read_entry(row)); }, seq, limit);
 }
 
 }  // namespace holdpoint::audit_store

@@ -28,6 +28,8 @@ struct Head {
 Head head(Transaction& tx);
 // Adds the row and moves the head to it.
 void append(Transaction& tx, const Entry& entry);
+// All rows in the order of their numbers, those that have none or an impossible one first.
+void each(Transaction& tx, const std::function<void(const Entry&)>& visit);
 // In the order of their numbers, those after `seq`.
 void each(Transaction& tx, std::int64_t seq, std::int64_t limit,
           const std::function<void(const Entry&)>& visit);
