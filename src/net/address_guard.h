@@ -2,13 +2,16 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
 namespace holdpoint {
 
 // Which addresses outgoing calls may connect to: public ones, and the private ranges that were
-// allowed by name.
+// allowed by name. An IPv4 address in its IPv6 spelling (::ffff:10.0.0.1) is that IPv4 address;
+// other IPv6 addresses that carry one (NAT64, 6to4, Teredo, ISATAP) are private whatever they
+// carry.
 class AddressGuard {
  public:
   // Nothing private.
@@ -21,13 +24,15 @@ class AddressGuard {
   bool allows(const sockaddr& address) const;
 
  private:
+  using Bytes = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d.
   struct Range {
-    std::vector<unsigned char> prefix;  // 16 bytes; IPv4 as ::ffff:a.b.c.d.
-    int bits = 0;
-    bool v4 = false;  // A range of one family holds nothing of the other.
+    Bytes prefix;
+    std::size_t bits;
+    bool v4;  // A range of one family holds nothing of the other.
+    bool holds(const Bytes& address) const;
   };
   static Range parse(const std::string& text);
-  static bool inside(const std::vector<unsigned char>& address, const Range& range);
+  static bool is_private(const Bytes& address);
 
   std::vector<Range> allowed_;
 };
