@@ -189,7 +189,8 @@ def redirected(world):
     listed = list(hints())
 
     def lead_away(hit):
-        status, headers = listed[int(hit.head.split()[1].lstrip(b"/"))]
+        asked = re.match(rb"POST /(\d+) ", hit.head)
+        status, headers = listed[int(asked[1])] if asked else (200, [])
         return answer(status, *headers)
 
     listener = world.keep(Listener(lead_away))
@@ -217,7 +218,7 @@ def environment(world):
     netrc = world.folder / ".netrc"
     netrc.write_text(f"machine {PUBLIC_4} login ana password secret\ndefault login ana password secret\n")
     urls = [f"http://{PUBLIC_4}/in", f"https://{PUBLIC_4}/in", "http://public.test/in", f"http://[{PUBLIC_6}]/in"]
-    for proxy in ("http://10.0.0.9:3128", "socks5h://127.0.0.1:1080", "http://proxy.test:3128", "10.0.0.9:3128"):
+    for proxy in ("http://10.0.0.9:3128", f"http://{PUBLIC_4}:3128", "socks5h://127.0.0.1:1080", "proxy.test:3128"):
         env = {"HOME": str(world.folder), "NETRC": str(netrc), "NO_PROXY": "", "no_proxy": ""}
         for name in ("http_proxy", "https_proxy", "all_proxy"):
             env |= {name: proxy, name.upper(): proxy}
