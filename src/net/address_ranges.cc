@@ -1,6 +1,7 @@
 #include "net/address_ranges.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,49 +9,79 @@
 #include <stdexcept>
 
 namespace holdpoint {
+namespace {
 
-bool AddressRanges::read(const std::string& text, Bytes& out) {
+using Bytes = std::array<unsigned char, 16>;
+
+constexpr std::array<unsigned char, 12> kMappedMark{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+void map(const in_addr& v4, Bytes& out) {
+  std::memcpy(out.data(), kMappedMark.data(), 12);
+  std::memcpy(out.data() + 12, &v4, 4);
+}
+
+bool is_mapped(const Bytes& address) {
+  return std::equal(kMappedMark.begin(), kMappedMark.end(), address.begin());
+}
+
+bool read(const std::string& text, Bytes& out) {
   if (inet_pton(AF_INET6, text.c_str(), out.data()) == 1) return true;
   in_addr v4{};
   if (inet_pton(AF_INET, text.c_str(), &v4) != 1) return false;
-  out = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  std::memcpy(out.data() + 12, &v4, 4);
+  map(v4, out);
   return true;
 }
+
+}  // namespace
 
 AddressRanges::AddressRanges(const std::vector<std::string>& ranges) {
   for (const auto& text : ranges) {
     const auto slash = text.find('/');
     const std::string address = text.substr(0, slash);
-    const bool v6 = address.find(':') != std::string::npos;
-    Range range{{}, v6 ? 128 : 32};
+    const std::size_t most = address.find(':') == std::string::npos ? 32 : 128;
+    Range range{{}, most, false};
     bool good = read(address, range.prefix);
     if (slash != std::string::npos) {
-      int bits = -1;
       const char* end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, bits);
-      good = good && error == std::errc{} && stop == end && bits >= 0 && bits <= range.bits;
-      range.bits = bits;
+      const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, range.bits);
+      good = good && error == std::errc{} && stop == end && range.bits <= most;
     }
     if (!good) {
       throw std::invalid_argument("\"" + text + "\" is no address range like \"10.0.0.0/8\"");
     }
-    if (!v6) range.bits += 96;
+    range.bits += 128 - most;
+    range.v4 = is_mapped(range.prefix) && range.bits >= 96;
     ranges_.push_back(range);
   }
 }
 
+bool AddressRanges::Range::holds(const Bytes& address) const {
+  if (is_mapped(address) != v4) return false;
+  const std::size_t whole = bits / 8;
+  if (!std::equal(prefix.begin(), prefix.begin() + whole, address.begin())) return false;
+  return bits % 8 == 0 || (prefix[whole] ^ address[whole]) >> (8 - bits % 8) == 0;
+}
+
+bool AddressRanges::hold(const Bytes& address) const {
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [&](const Range& range) { return range.holds(address); });
+}
+
 bool AddressRanges::hold(const std::string& address) const {
-  Bytes bytes{};
-  if (!read(address, bytes)) return false;
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
-    for (int bit = 0; bit < range.bits; ++bit) {
-      const auto at = static_cast<std::size_t>(bit / 8);
-      const int mask = 0x80 >> (bit % 8);
-      if ((bytes[at] & mask) != (range.prefix[at] & mask)) return false;
-    }
-    return true;
-  });
+  Bytes bytes;
+  return read(address, bytes) && hold(bytes);
+}
+
+bool AddressRanges::hold(const sockaddr& address) const {
+  Bytes bytes;
+  if (address.sa_family == AF_INET) {
+    map(reinterpret_cast<const sockaddr_in&>(address).sin_addr, bytes);
+  } else if (address.sa_family == AF_INET6) {
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, 16);
+  } else {
+    return false;
+  }
+  return hold(bytes);
 }
 
 std::string network_of(const std::string& address) {

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <array>
 #include <string>
 #include <vector>
 
 namespace holdpoint {
 
-// A set of IPv4 and IPv6 ranges like "10.0.0.0/8". An IPv4 address counts as itself in its IPv6
-// form
-// (::ffff:10.0.0.1) too.
+// A set of IPv4 and IPv6 ranges like "10.0.0.0/8". An IPv4 address in its IPv6 spelling
+// (::ffff:10.0.0.1) is that IPv4 address; otherwise a range of one family holds nothing of the
+// other.
 class AddressRanges {
  public:
   AddressRanges() = default;
@@ -16,15 +18,19 @@ class AddressRanges {
   explicit AddressRanges(const std::vector<std::string>& ranges);
   // False for what is no address.
   bool hold(const std::string& address) const;
+  bool hold(const sockaddr& address) const;
   bool empty() const { return ranges_.empty(); }
 
  private:
-  using Bytes = std::array<unsigned char, 16>;
+  using Bytes = std::array<unsigned char, 16>;  // IPv4 as ::ffff:a.b.c.d.
   struct Range {
     Bytes prefix;
-    int bits;
+    std::size_t bits;
+    bool v4;
+    bool holds(const Bytes& address) const;
   };
-  static bool read(const std::string& text, Bytes& out);
+  bool hold(const Bytes& address) const;
+
   std::vector<Range> ranges_;
 };
 

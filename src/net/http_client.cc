@@ -21,6 +21,9 @@ class Line {
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
     curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &Line::open_socket);
+    curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(handle, CURLOPT_PROXY, "");            // Not even the environment's.
+    curl_easy_setopt(handle, CURLOPT_COOKIEFILE, nullptr);  // cpr turns cookies on.
     session_.SetRedirect(cpr::Redirect(false));
     session_.SetWriteCallback(cpr::WriteCallback(
         [this](const std::string_view& data, intptr_t) { return receive(data); }));
@@ -33,7 +36,7 @@ class Line {
   HttpResponse send(const HttpRequest& request) {
     request_ = &request;
     body_.clear();
-    refused_ = too_large_ = false;
+    refused_ = opened_ = too_large_ = false;
     cpr::Header headers{{"User-Agent", "holdpoint"}};
     for (const auto& [name, value] : request.headers) headers[name] = value;
     session_.SetUrl(cpr::Url(request.url));
@@ -41,8 +44,6 @@ class Line {
     session_.SetBodyView(cpr::BodyView(request.body));
     session_.SetConnectTimeout(cpr::ConnectTimeout(request.connect_timeout));
     session_.SetTimeout(cpr::Timeout(request.total_timeout));
-    CURL* handle = session_.GetCurlHolder()->handle;
-    curl_easy_setopt(handle, CURLOPT_NOPROXY, "*");
     const cpr::Response response = request.method == "GET" ? session_.Get() : session_.Post();
     HttpResponse out;
     out.status = static_cast<int>(response.status_code);
@@ -53,7 +54,8 @@ class Line {
     } else if (response.error.code != cpr::ErrorCode::OK) {
       // A name may have several addresses; only if none of them would do is it the guard's doing.
       out.status = 0;
-      out.error = refused_ ? "the address is private; [outgoing] allow_private does not list it"
+      out.error = refused_ && !opened_
+                      ? "the address is private; [outgoing] allow_private does not list it"
                   : response.error.message.empty() ? "the connection failed"
                                                    : response.error.message;
     }
@@ -78,6 +80,7 @@ class Line {
       line.refused_ = true;
       return CURL_SOCKET_BAD;
     }
+    line.opened_ = true;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   }
 
@@ -97,6 +100,7 @@ class Line {
   const HttpRequest* request_ = nullptr;
   std::string body_;
   bool refused_ = false;
+  bool opened_ = false;
   bool too_large_ = false;
 };
 
@@ -147,37 +151,35 @@ std::unique_ptr<HttpClient> make_http_client(AddressGuard guard) {
 }
 
 std::optional<std::string> host_of(const std::string& url) {
-  const auto lower = [](std::string text) {
+  const auto in_lower_case = [](std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
   };
-  const auto scheme_end = url.find("://");
-  if (scheme_end == std::string::npos) return std::nullopt;
-  const std::string scheme = lower(url.substr(0, scheme_end));
-  if (scheme != "http" && scheme != "https") return std::nullopt;
+  const std::string lower = in_lower_case(url);
+  if (!lower.starts_with("http://") && !lower.starts_with("https://")) return std::nullopt;
   for (const char c : url) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return std::nullopt;
   }
-  const auto start = scheme_end + 3;
-  const std::string authority = lower(url.substr(start, url.find_first_of("/?#", start) - start));
-  if (authority.find('@') != std::string::npos) return std::nullopt;
-  // An IPv6 address stands in brackets; elsewhere a colon begins the port.
-  const auto bracket = authority.find(']');
-  if (authority.starts_with('[') != (bracket != std::string::npos)) return std::nullopt;
-  const auto colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
-  if (bracket != std::string::npos && std::min(colon, authority.size()) != bracket + 1) {
+  // Userinfo, escapes, zones, backslashes and other alphabets are ways to show a person one host
+  // and reach another.
+  const auto start = lower.find("://") + 3;
+  const auto authority = lower.substr(start, lower.find_first_of("/?#", start) - start);
+  if (authority.empty() || authority.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyz0123456789-._:[]") != std::string::npos) {
     return std::nullopt;
   }
-  const std::string host = authority.substr(0, colon);
-  if (host.empty() || host == "[]") return std::nullopt;
-  std::string port = colon == std::string::npos ? "" : authority.substr(colon + 1);
-  if (port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos) {
-    return std::nullopt;
-  }
-  if (port.empty()) port = scheme == "https" ? "443" : "80";
-  const int number = std::stoi(port);
-  if (number < 1 || number > 65535) return std::nullopt;
-  return host + ":" + std::to_string(number);
+  // The rest is libcurl's to say, which will connect: it takes 127.1 for 127.0.0.1.
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parts(curl_url(), curl_url_cleanup);
+  if (curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return std::nullopt;
+  const auto part = [&](CURLUPart which) {
+    char* text = nullptr;
+    curl_url_get(parts.get(), which, &text, CURLU_DEFAULT_PORT);
+    const std::unique_ptr<char, void (*)(void*)> owner(text, curl_free);
+    return in_lower_case(text ? text : "");
+  };
+  const std::string host = part(CURLUPART_HOST), port = part(CURLUPART_PORT);
+  if (host.empty() || port == "0") return std::nullopt;
+  return host + ":" + port;
 }
 
 }  // namespace holdpoint

@@ -43,7 +43,9 @@ class HttpClient {
 // The real one, on libcurl; connections are kept for the next call to the same host.
 std::unique_ptr<HttpClient> make_http_client(AddressGuard guard);
 
-// `host:port` of an http or https URL without userinfo; nothing if it is none.
+// The `host:port` that a call to this http or https URL goes to, in lower case; nothing if it is
+// none, or if its host is not plain ASCII letters, digits and an address in brackets: no userinfo,
+// escapes or zones.
 std::optional<std::string> host_of(const std::string& url);
 
 }  // namespace holdpoint

@@ -55,15 +55,44 @@ TEST_CASE("what is no http URL is refused before anything is sent") {
   }
 }
 
+TEST_CASE("a name with a refused address and one where nobody listens tells of the latter") {
+  std::string url;
+  {
+    TinyServer gone([](const std::string&) { return TinyServer::Reply{}; });
+    url = gone.url("/", "localhost");
+  }
+  // Not ::1, the other address of localhost.
+  const HttpResponse got = local_client()->send(post(url));
+  CHECK(got.status == 0);
+  CHECK(got.error != "");
+  CHECK(got.error.find("private") == std::string::npos);
+}
+
 TEST_CASE("a proxy in the environment is not used") {
   TinyServer server([](const std::string&) { return TinyServer::Reply{response(200, "")}; });
   TinyServer proxy([](const std::string&) { return TinyServer::Reply{response(502, "")}; });
-  for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) {
+  for (const char* name :
+       {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    CAPTURE(name);
     setenv(name, proxy.url().c_str(), 1);
     CHECK(local_client()->send(post(server.url())).status == 200);
+    const int before = server.connections();
+    const std::string secure = "https" + server.url().substr(4);
+    CHECK(local_client()->send(post(secure)).status == 0);  // It speaks no TLS.
+    CHECK(server.connections() == before + 1);
     unsetenv(name);
   }
   CHECK(proxy.connections() == 0);
+}
+
+TEST_CASE("a cookie is not kept, on the same connection or another") {
+  std::atomic<int> calls = 0;
+  TinyServer server([&](const std::string&) {
+    return TinyServer::Reply{response(200, "", "Set-Cookie: track=1; Path=/\r\n"), ++calls == 2};
+  });
+  const auto client = local_client();
+  for (int i = 0; i < 4; ++i) CHECK(client->send(post(server.url())).status == 200);
+  for (const auto& request : server.requests()) CHECK(request.find("Cookie") == std::string::npos);
 }
 
 TEST_CASE("a connection is kept for the next call to the same host") {
