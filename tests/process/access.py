@@ -136,10 +136,10 @@ def shown(result):
 
 
 def command(server, *arguments, stdin="", key=None, exit_code=0):
-    """The finished `holdpoint …` on the server's own settings; a running server is asked, with the key."""
+    """The finished `holdpoint …` on the server's settings, or, while it runs, on the server itself with that key."""
     env = {"HOLDPOINT_KEY": key} if key else {}
-    server.write_settings()  # With the port it took: where a running server is found.
-    result = run_command(*arguments, "--settings", server.settings_path, stdin=stdin, env=env)
+    where = ("--server", server.url) if server.alive() else ("--settings", server.settings_path)
+    result = run_command(*arguments, *where, stdin=stdin, env=env)
     equal(result.returncode, exit_code, f"exit code of {' '.join(map(str, arguments))}; {shown(result)}")
     return result
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from access import (PASSWORD, Caller, add_user, all_rows, audit, difference, expire_key, key_id, log_in, look, make_key,
-                    new_key, new_user, send_login, inputs_of, command, with_key)
+                    new_key, new_user, inputs_of, command, with_key)
 from client import check, equal, wait_until
 from harness import HERE, case, external_agent, http_agent
 
