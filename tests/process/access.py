@@ -1,4 +1,4 @@
-"""Callers of every kind: keys and users made on the command line, people who log in through the page; and what they changed."""
+"""Callers of every kind: keys and users made on the command line, people who log in on the page; and what they changed."""
 
 import contextlib
 import http.client
@@ -36,8 +36,8 @@ class Caller(Client):
         own = dict(self.headers)
         if self.csrf and method == "POST":
             own["X-CSRF-Token"] = self.csrf
-        headers = {**own, **(headers or {})}
-        return super().request(method, path, body, {name: value for name, value in headers.items() if value is not None})
+        given = {**own, **(headers or {})}
+        return super().request(method, path, body, {name: value for name, value in given.items() if value is not None})
 
     def form(self, path, fields, headers=None):
         """Posts a form, with the caller's own nonce unless `fields` has one; a `nonce` of None sends none."""
@@ -46,7 +46,7 @@ class Caller(Client):
         return self.post(path, body, {**FORM, "X-CSRF-Token": None, **(headers or {})})
 
     def stream(self, path, headers=None):
-        """The reply to a GET of server-sent events, with the stream's first line as its body; anything else is read whole."""
+        """The reply to a GET of server-sent events, with the stream's first line as its body; else the whole reply."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         try:
             connection.request("GET", path, headers={**self.headers, "Accept": "text/event-stream", **(headers or {})})

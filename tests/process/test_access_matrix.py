@@ -4,8 +4,8 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from access import (PASSWORD, Caller, add_user, all_rows, audit, difference, expire_key, key_id, log_in, look, make_key,
-                    new_key, new_user, inputs_of, command, with_key)
+from access import (PASSWORD, Caller, add_user, all_rows, audit, command, difference, expire_key, inputs_of, key_id, log_in,
+                    look, make_key, new_key, new_user, with_key)
 from client import check, equal, wait_until
 from harness import HERE, case, external_agent, http_agent
 
@@ -300,7 +300,7 @@ def every_cell(world):
                 trying(row, column, name, check_let_in, stage, row, column, caller, credential)
     check(tried > len(matrix) * (len(COLUMNS) - 2), f"only {tried} cells were tried")
     check(not wrong, f"{len(wrong)} of {tried} are wrong:\n" + "\n".join(wrong))
-    stage.admin.get("/agent/audit/verify").expect(200)
+    check(stage.admin.get("/agent/audit/verify").expect(200)["ok"], "the audit log is broken")
 
 
 @case("every route of the source and of openapi.json stands in the matrix, and the other way round")
@@ -320,3 +320,18 @@ def complete(world):
     written = {nameless(f"{method} {path}") for source in (ROOT / "src/http").glob("*.cc")
                for method, path in re.findall(r'\{"(GET|POST|PUT|PATCH|DELETE)",\s*"(/[^"]*)"', source.read_text())}
     equal(written ^ matrix, set(), "routes that stand in the source or in the matrix alone")
+
+
+@case("who may not start agents is not told which there are")
+def unknown_agents(world):
+    server = world.server(agents=[external_agent("worker")])
+    admin = with_key(server, make_key(server.client(), "admin"))
+    add_user(admin, "vi", "viewer")
+    callers = {"nobody": Caller(server), "a viewer": log_in(server, "vi"),
+               "a key for another agent": with_key(server, make_key(admin, "webhook:other")),
+               "a key that asks": with_key(server, make_key(admin, "questions:ask"))}
+    for name, caller in callers.items():
+        known, unknown = (caller.post(f"/agent/webhook/{agent}", {}) for agent in ("worker", "walker"))
+        equal(known.status, 401 if name == "nobody" else 403, f"{name}: {known}")
+        equal((unknown.status, unknown.body), (known.status, known.body.replace(b"worker", b"walker")), f"{name}")
+    equal(admin.post("/agent/webhook/walker", {}).error["code"], "unknown_agent", "who may")

@@ -1,7 +1,6 @@
 """Open, closed, and reachable from other machines: what each mode lets in, and what starts at all."""
 
 import base64
-import os
 import socket
 
 from access import (Caller, add_user, command, expire_key, inputs_of, key_id, log_in, make_key, new_key, new_user,
@@ -27,6 +26,17 @@ def refusal(reply):
     """The code of a refusal, from JSON; for a page its status alone."""
     equal(reply.status, 403, f"status of {reply}")
     return reply.error["code"] if reply.headers["Content-Type"].startswith("application/json") else "page"
+
+
+def status_of(server, *lines):
+    """Of a request with exactly these header lines."""
+    connection = server.raw()
+    try:
+        head = ["GET /agent/sessions HTTP/1.1", f"Host: 127.0.0.1:{server.port}", *lines, "Connection: close", "", ""]
+        connection.send("\r\n".join(head).encode())
+        return connection.response()[0]
+    finally:
+        connection.close()
 
 
 @case("an open server answers to the names of this machine and to its public one, and to no other")
@@ -87,19 +97,25 @@ def origins(world):
         if "Origin" in headers:
             equal(refusal(client.request("GET", "/agent/sessions", headers=headers)), "foreign_origin",
                   f"a script that reads, with {headers}")
+    for two in ((own, "http://evil.example"), ("http://evil.example", own), ("http://evil.example", "")):
+        equal(status_of(server, *(f"Origin: {origin}" for origin in two)), 403, f"two origins {two}")
     equal(client.request("GET", "/", headers={site: "cross-site"}).status, 200, "a link that somebody follows")
     equal(client.question(question)["status"], "pending", "the question after all this")
 
 
 @case("an open server refuses what came through a proxy")
 def forwarded(world):
-    client = world.server().client()
+    server = world.server()
+    client = server.client()
     session, question = pending(client)
     for name, value in (("X-Forwarded-For", "203.0.113.9"), ("X-Forwarded-For", "127.0.0.1"),
                         ("Forwarded", "for=203.0.113.9"), ("x-forwarded-for", "unknown")):
         for reply in (client.request("GET", "/agent/sessions", headers={name: value}),
                       client.post(f"/agent/answer/{session}", {"answer": "yes"}, {name: value})):
             equal(refusal(reply), "forwarded", f"{name}: {value}")
+    for name in ("X-Forwarded-For", "Forwarded"):
+        for two in (("for=203.0.113.9", ""), ("", "for=203.0.113.9")):
+            equal(status_of(server, *(f"{name}: {value}" for value in two)), 403, f"two {name}: {two}")
     equal(client.question(question)["status"], "pending", "the question after all this")
 
 
