@@ -235,8 +235,8 @@ class RawConnection:
 class EventStream:
     """Reads server-sent events on a thread of its own into `events`: {"id", "event", "data"}."""
 
-    def __init__(self, host, port, path, last_event_id=None, tls=None):
-        headers = {"Accept": "text/event-stream"}
+    def __init__(self, host, port, path, last_event_id=None, tls=None, headers=None):
+        headers = {"Accept": "text/event-stream", **(headers or {})}
         if last_event_id is not None:
             headers["Last-Event-ID"] = str(last_event_id)
         connection = new_connection(host, port, 60, tls)

@@ -1,0 +1,337 @@
+"""Who may do what, route by route: tries every cell of the table in docs/security.md."""
+
+import itertools
+import re
+from dataclasses import dataclass
+
+from access import (PASSWORD, Caller, add_user, all_rows, audit, command, difference, expire_key, inputs_of, key_id, log_in,
+                    look, make_key, new_key, new_user, with_key)
+from client import check, equal, wait_until
+from harness import HERE, case, external_agent, http_agent
+
+ROOT = HERE.parents[1]
+COLUMNS = ["route", "needs", "none", "wrong scope", "right scope", "agent key", "viewer", "answerer", "admin", "expired",
+           "revoked"]
+ROLES = ["viewer", "answerer", "admin"]
+SCOPES = ["sessions:create", "sessions:read", "questions:ask", "questions:read", "questions:answer", "webhook:worker",
+          "webhook:other", "admin"]
+UNRELATED = "webhook:other"
+
+# For people: refusals are pages, and openapi.json leaves them out.
+PAGES = {"GET /", "GET /question/{id}", "POST /question/{id}", "GET /login", "POST /login", "POST /logout",
+         "GET /agent/answer/{session}", "GET /assets/page.css"}
+# Routes that openapi.json does not describe yet. Empty it once it does.
+AWAITED_IN_OPENAPI = {
+    "GET /agent/me", "POST /agent/questions/{id}/links", "GET /agent/keys", "POST /agent/keys",
+    "POST /agent/keys/{id}/revoke", "GET /agent/users", "POST /agent/users", "POST /agent/users/{name}/remove",
+    "POST /agent/users/{name}/password", "POST /agent/users/{name}/role", "GET /agent/audit", "GET /agent/audit/verify"}
+
+
+def read_matrix():
+    """{route: {column: cell}} of the table in docs/security.md."""
+    text = (ROOT / "docs/security.md").read_text()
+    table = text.partition("<!-- matrix -->")[2].partition("<!-- end of matrix -->")[0].strip().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    equal(rows[0], COLUMNS, "the columns of the matrix")
+    matrix = {}
+    for row in rows[2:]:
+        equal(len(row), len(COLUMNS), f"the number of cells of {row}")
+        check(row[0] not in matrix, f"{row[0]} stands there twice")
+        check(set(row[2:]) <= {"ok", "401", "403", "login"}, f"unknown cells in {row}")
+        matrix[row[0]] = dict(zip(COLUMNS, row))
+    return matrix
+
+
+def accepts(row, scope):
+    """Whether a key with that scope alone may use the route, by the rules under the table."""
+    needs = row["needs"].replace("{agent}", "worker")
+    if scope == needs:
+        return True
+    if row["route"] == "POST /agent/session/{id}/cancel" and scope in ("questions:ask", "questions:answer"):
+        return True
+    if scope == "sessions:create":
+        return needs.startswith("webhook:")
+    return scope == "admin" and needs not in ("questions:ask", "questions:answer")
+
+
+@dataclass
+class Call:
+    """A request that the route serves when the gate lets it in, and how that shows."""
+    path: str
+    body: object = None
+    form: dict = None
+    stream: bool = False
+    status: int = 200
+    location: str = None
+
+
+class Stage:
+    """A closed server with every kind of caller, and fresh things for them to act on."""
+
+    def __init__(self, world):
+        agent = world.http_agent(lambda turn: {"error": "no luck", "retry": False} if turn["payload"].get("fail")
+                                 else {"result": {}})
+        receiver = world.receiver()
+        self.server = world.server(
+            {"limits": {"wrong_credentials_per_minute": 1_000_000}}, start=False,
+            agents=[http_agent("worker", agent), external_agent("desk"),
+                    external_agent("caller", question_callback=receiver.url)])
+        keys = {scope: new_key(self.server, scope, name=scope) for scope in SCOPES}
+        # All that the live ones hold, so that nothing but the end of the key is in the way.
+        all_but_ask = [scope for scope in SCOPES if scope != "questions:ask"]
+        ended = {state: [new_key(self.server, *scopes, name=state) for scopes in (all_but_ask, ["questions:ask"])]
+                 for state in ("expired", "revoked")}
+        for key in ended["expired"]:
+            expire_key(self.server, key)
+        for key in ended["revoked"]:
+            command(self.server, "keys", "revoke", key_id(key))
+        for role in ROLES:
+            new_user(self.server, f"{role}-user", role)
+        self.server.start()
+        self.keys = {scope: with_key(self.server, key) for scope, key in keys.items()}
+        self.credentials = {scope: f"key:{key_id(key)}" for scope, key in keys.items()}
+        self.ended = {state: [with_key(self.server, key) for key in two] for state, two in ended.items()}
+        self.users = {role: self.log_in(role) for role in ROLES}
+        self.nobody = Caller(self.server)
+        self.admin = self.keys["admin"]
+        self.numbers = itertools.count()
+
+    def log_in(self, role):
+        return log_in(self.server, f"{role}-user")
+
+    def ask(self, agent="desk"):
+        asked = self.keys["questions:ask"].ask("Ship it?", agent=agent)
+        return asked["session_id"], asked["questions"][0]["id"]
+
+    def failed_session(self):
+        session = self.keys["sessions:create"].trigger("worker", {"fail": True})
+        equal(self.keys["sessions:read"].finished(session)["status"], "failed", "the session to try again")
+        return session
+
+    def delivered(self):
+        session, _ = self.ask("caller")
+        return wait_until(lambda: self.admin.deliveries(session=session, status="delivered"), "a delivery")[0]["id"]
+
+    def fresh_user(self):
+        name = f"user{next(self.numbers)}"
+        add_user(self.admin, name, "viewer", password=None)
+        return name
+
+    def settle(self):
+        """Until nothing is under way that would change rows by itself."""
+        wait_until(lambda: not look(self.server, "SELECT 1 FROM agent_sessions WHERE status = 'running' UNION ALL "
+                                                 "SELECT 1 FROM deliveries WHERE status = 'pending'"),
+                   "no session runs and no delivery waits")
+
+
+def on_session(path, body=None, status=200):
+    return lambda stage: Call(path.format(stage.ask()[0]), body, status=status)
+
+
+def on_question(path, body=None, status=200, **more):
+    return lambda stage: Call(path.format(stage.ask()[1]), body, status=status, **more)
+
+
+def on_user(what, body):
+    return lambda stage: Call(f"/agent/users/{stage.fresh_user()}/{what}", body)
+
+
+def plain(path, **more):
+    return lambda stage: Call(path, **more)
+
+
+def login_form(stage):
+    nonce = inputs_of(stage.nobody.get("/login"))["nonce"]
+    fields = {"nonce": nonce, "next": "/", "name": "viewer-user", "password": PASSWORD}
+    return Call("/login", form=fields, status=303, location="/")
+
+
+def answer_page(stage):
+    session, question = stage.ask()
+    return Call(f"/agent/answer/{session}", status=303, location=f"/question/{question}")
+
+
+ASK = {"agent": "desk", "questions": [{"question": "May I?"}]}
+CALLS = {
+    "GET /healthz": plain("/healthz"),
+    "GET /readyz": plain("/readyz"),
+    "GET /openapi.json": plain("/openapi.json"),
+    "GET /assets/page.css": plain("/assets/page.css"),
+    "GET /login": plain("/login"),
+    "POST /login": login_form,
+    "GET /metrics": plain("/metrics"),
+    "GET /agent/me": plain("/agent/me"),
+    "POST /agent/webhook/{agent}": plain("/agent/webhook/worker", body={"n": 1}, status=202),
+    "POST /agent/ask": plain("/agent/ask", body=ASK, status=202),
+    "GET /agent/questions": plain("/agent/questions"),
+    "GET /agent/questions/{id}": on_question("/agent/questions/{}"),
+    "POST /agent/questions/{id}/links": on_question("/agent/questions/{}/links", {"recipient": "ana"}, 201),
+    "POST /agent/answer/{session}": on_session("/agent/answer/{}", {"answer": "yes"}),
+    "GET /agent/answer/{session}": answer_page,
+    "GET /agent/sessions": plain("/agent/sessions"),
+    "GET /agent/session/{id}": on_session("/agent/session/{}"),
+    "GET /agent/session/{id}/events": on_session("/agent/session/{}/events"),
+    "GET /agent/events": plain("/agent/events", stream=True),
+    "POST /agent/session/{id}/cancel": on_session("/agent/session/{}/cancel", {"reason": "enough"}),
+    "POST /agent/session/{id}/retry": lambda stage: Call(f"/agent/session/{stage.failed_session()}/retry", status=202),
+    "POST /agent/session/{id}/message": on_session("/agent/session/{}/message", {"message": "hello"}, 202),
+    "GET /agent/deliveries": plain("/agent/deliveries"),
+    "POST /agent/deliveries/{id}/redeliver":
+        lambda stage: Call(f"/agent/deliveries/{stage.delivered()}/redeliver", status=202),
+    "GET /agent/keys": plain("/agent/keys"),
+    "POST /agent/keys": plain("/agent/keys", body={"name": "another", "scopes": ["sessions:read"]}, status=201),
+    "POST /agent/keys/{id}/revoke":
+        lambda stage: Call(f"/agent/keys/{key_id(make_key(stage.admin, 'sessions:read'))}/revoke"),
+    "GET /agent/users": plain("/agent/users"),
+    "POST /agent/users":
+        lambda stage: Call("/agent/users", {"name": f"user{next(stage.numbers)}", "role": "viewer"}, status=201),
+    "POST /agent/users/{name}/remove": on_user("remove", None),
+    "POST /agent/users/{name}/password": on_user("password", {"password": "another horse battery"}),
+    "POST /agent/users/{name}/role": on_user("role", {"role": "answerer"}),
+    "GET /agent/audit": plain("/agent/audit"),
+    "GET /agent/audit/verify": plain("/agent/audit/verify"),
+    "GET /": plain("/"),
+    "GET /question/{id}": on_question("/question/{}"),
+    "POST /question/{id}": on_question("/question/{}", form={"own": "yes", "do": "answer"}),
+    "POST /logout": plain("/logout", form={}, status=303, location="/login"),
+}
+
+
+def callers_of(stage, row, column):
+    """(name, caller, its credential in the audit log) of each that the column stands for."""
+    def key(scope):
+        return scope, stage.keys[scope], stage.credentials[scope]
+
+    open_to_all = row["needs"] in ("-", "any")
+    if column == "none":
+        return [("nobody", stage.nobody, None)]
+    if column == "wrong scope":
+        return [key(scope) for scope in SCOPES if not accepts(row, scope)] if not open_to_all else [key(UNRELATED)]
+    if column == "right scope":
+        return [key(scope) for scope in SCOPES if accepts(row, scope)] if not open_to_all else [key("sessions:read")]
+    if column == "agent key":
+        return [key("questions:ask")]
+    if column in ROLES:
+        # Who logs out needs a login of their own.
+        user = stage.log_in(column) if row["route"] == "POST /logout" else stage.users[column]
+        return [(column, user, f"user:{column}-user")]
+    return [(column, stage.ended[column][row["needs"] == "questions:ask"], None)]
+
+
+def send(caller, route, call):
+    if call.stream:
+        return caller.stream(call.path)
+    if route.startswith("GET "):
+        return caller.get(call.path)
+    return caller.post(call.path, call.body) if call.form is None else caller.form(call.path, call.form)
+
+
+def check_refused(row, cell, reply):
+    route = row["route"]
+    page = route in PAGES
+    if cell == "login":
+        equal((reply.status, reply.headers["Location"].partition("=")[0]), (303, "/login?next"), f"{reply}")
+        return
+    equal(reply.status, int(cell), f"status of {reply}")
+    if page:
+        check(reply.headers["Content-Type"].startswith("text/html"), f"{reply} is no page")
+    elif cell == "401":
+        equal(reply.error["code"], "unauthenticated", f"the code of {reply}")
+        equal(reply.headers["WWW-Authenticate"], "Bearer", f"WWW-Authenticate of {reply}")
+    else:
+        equal(reply.error["code"], "forbidden", f"the code of {reply}")
+        needs = row["needs"].replace("{agent}", "worker")
+        check(needs in reply.error["message"], f"{reply} does not name {needs}")
+
+
+def check_let_in(stage, row, column, caller, credential):
+    route = row["route"]
+    call = CALLS[route](stage)
+    if route == "GET /login" and column in ROLES:
+        call.status, call.location = 303, "/"  # They are in already.
+    stage.settle()
+    before, last = all_rows(stage.server), audit(stage.server)[-1]["seq"]
+    reply = send(caller, route, call)
+    after, written = all_rows(stage.server), audit(stage.server, last)
+    stage.settle()
+    equal(reply.status, call.status, f"status of {reply}")
+    equal(reply.headers["Location"], call.location, f"Location of {reply}")
+    if call.stream:
+        equal(reply.body[:1], b":", f"the start of the stream {reply}")
+    if route.startswith("GET "):
+        equal(difference(before, after), "", f"{reply} changed rows")
+    elif route != "POST /logout" or column in ROLES:  # A key has no login to end.
+        check(difference(before, after), f"{reply} changed nothing")
+        if route == "POST /login":
+            credential = "user:viewer-user"
+        equal({entry["credential"] for entry in written}, {credential}, f"who did it by the audit log: {reply}")
+
+
+@case("every cell of the matrix in docs/security.md is true, and what is refused changes nothing", limit=180)
+def every_cell(world):
+    matrix = read_matrix()
+    equal(set(CALLS), set(matrix), "the routes that this test knows how to call")
+    stage = Stage(world)
+    wrong, tried = [], 0
+
+    def trying(row, column, name, test, *arguments):
+        nonlocal tried
+        tried += 1
+        try:
+            test(*arguments)
+        except AssertionError as error:
+            wrong.append(f"{row['route']}, {column} ({name}): {error}")
+
+    for route, row in matrix.items():
+        cells = [(column, row[column], *who) for column in COLUMNS[2:] for who in callers_of(stage, row, column)]
+        refused = [cell for cell in cells if cell[1] != "ok"]
+        if refused:
+            call = CALLS[route](stage)
+            stage.settle()
+            before = all_rows(stage.server)
+        for column, cell, name, caller, _ in refused:
+            reply = send(caller, route, call)
+            trying(row, column, name, check_refused, row, cell, reply)
+            after = all_rows(stage.server)
+            trying(row, column, name, equal, difference(before, after), "", "rows after a refusal")
+            before = after
+        for column, cell, name, caller, credential in cells:
+            if cell == "ok":
+                trying(row, column, name, check_let_in, stage, row, column, caller, credential)
+    check(tried > len(matrix) * (len(COLUMNS) - 2), f"only {tried} cells were tried")
+    check(not wrong, f"{len(wrong)} of {tried} are wrong:\n" + "\n".join(wrong))
+    check(stage.admin.get("/agent/audit/verify").expect(200)["ok"], "the audit log is broken")
+
+
+@case("every route of the source and of openapi.json stands in the matrix, and the other way round")
+def complete(world):
+    def nameless(route):
+        return re.sub(r"\{\w+\}|:\w+", "{}", route)
+
+    matrix = {nameless(route) for route in read_matrix()}
+    pages, awaited = ({nameless(route) for route in routes} for routes in (PAGES, AWAITED_IN_OPENAPI))
+    described = {nameless(f"{method.upper()} {path}")
+                 for path, methods in world.server().client().get("/openapi.json").expect(200)["paths"].items()
+                 for method in methods if method in ("get", "post", "put", "patch", "delete", "head", "options")}
+    equal(described - matrix, set(), "routes of openapi.json without a row")
+    equal(matrix - pages - awaited - described, set(), "rows that openapi.json does not describe")
+    equal(pages - matrix, set(), "pages without a row")
+
+    written = {nameless(f"{method} {path}") for source in (ROOT / "src/http").glob("*.cc")
+               for method, path in re.findall(r'\{"(GET|POST|PUT|PATCH|DELETE)",\s*"(/[^"]*)"', source.read_text())}
+    equal(written ^ matrix, set(), "routes that stand in the source or in the matrix alone")
+
+
+@case("who may not start agents is not told which there are")
+def unknown_agents(world):
+    server = world.server(agents=[external_agent("worker")])
+    admin = with_key(server, make_key(server.client(), "admin"))
+    add_user(admin, "vi", "viewer")
+    callers = {"nobody": Caller(server), "a viewer": log_in(server, "vi"),
+               "a key for another agent": with_key(server, make_key(admin, "webhook:other")),
+               "a key that asks": with_key(server, make_key(admin, "questions:ask"))}
+    for name, caller in callers.items():
+        known, unknown = (caller.post(f"/agent/webhook/{agent}", {}) for agent in ("worker", "walker"))
+        equal(known.status, 401 if name == "nobody" else 403, f"{name}: {known}")
+        equal((unknown.status, unknown.body), (known.status, known.body.replace(b"worker", b"walker")), f"{name}")
+    equal(admin.post("/agent/webhook/walker", {}).error["code"], "unknown_agent", "who may")
