@@ -87,10 +87,20 @@ std::string public_url_from(const Settings& s, const std::string& address) {
   return (s.server.tls_cert.empty() ? "http://" : "https://") + address;
 }
 
+std::string callback_url_from(const Settings& s) {
+  const std::string& url = s.questions.callback_url;
+  if (!url.empty() && !host_of(url)) {
+    throw SettingsError(
+        "[questions] callback_url must be an http or https URL with a plain host: no userinfo, no "
+        "escapes, other alphabets as xn--…");
+  }
+  return url;
+}
+
 Notices::Options notices_from(const Settings& s, const std::string& public_url) {
   Notices::Options options;
   options.public_url = public_url;
-  if (!s.questions.callback_url.empty()) options.callback_url = s.questions.callback_url;
+  if (!s.questions.callback_url.empty()) options.callback_url = callback_url_from(s);
   options.callback_secrets = secrets_from(s);
   options.callback_events = s.questions.callback_events;
   return options;
@@ -146,6 +156,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
   guard_from(settings);
   proxies_from(settings);
   secrets_from(settings);
+  callback_url_from(settings);
   tls_from(settings);
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),

@@ -99,7 +99,8 @@ void read_runner(Reader& reader, AgentDefinition& agent) {
   if (*runner == "http") {
     agent.runner = RunnerKind::http;
     if (agent.url.empty()) reader.fail(at, "runner: http needs a url");
-    if (!host_of(agent.url)) reader.fail(reader.get("url"), "url must be an http or https URL");
+    if (!host_of(agent.url))
+      reader.fail(reader.get("url"), "url must be an http or https URL with a plain host");
   } else if (*runner == "command") {
     agent.runner = RunnerKind::command;
     if (agent.command.empty()) {
@@ -125,7 +126,8 @@ void read_runner(Reader& reader, AgentDefinition& agent) {
 void read_callback(Reader& reader, AgentDefinition& agent) {
   agent.question_callback = reader.text("question_callback");
   if (agent.question_callback && !host_of(*agent.question_callback)) {
-    reader.fail(reader.get("question_callback"), "question_callback must be an http or https URL");
+    reader.fail(reader.get("question_callback"),
+                "question_callback must be an http or https URL with a plain host");
   }
   const auto secrets = reader.texts("callback_secret", true);
   if (secrets.size() > 2) {

@@ -91,8 +91,9 @@ Routes Gate::guard(Routes routes) {
       auto refusal =
           inner.needs.kind == Needs::Kind::nothing ? greet(request) : admit(inner, request);
       if (!refusal) return inner.handle(request);
-      return inner.page || request.is_form() ? for_people(request, std::move(*refusal))
-                                             : std::move(*refusal);
+      return inner.page || (inner.takes_form && request.is_form())
+                 ? for_people(request, std::move(*refusal))
+                 : std::move(*refusal);
     };
   }
   return routes;

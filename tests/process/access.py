@@ -36,8 +36,16 @@ class Caller(Client):
         own = dict(self.headers)
         if self.csrf and method == "POST":
             own["X-CSRF-Token"] = self.csrf
-        given = {**own, **(headers or {})}
-        return super().request(method, path, body, {name: value for name, value in given.items() if value is not None})
+        given = {name: value for name, value in {**own, **(headers or {})}.items() if value is not None}
+        # One browser for all of a server's callers, as far as the login form's own cookie goes.
+        form_cookie = getattr(self.server, "form_cookie", None)
+        if path.startswith("/login") and form_cookie:
+            given["Cookie"] = "; ".join(filter(None, [given.get("Cookie"), form_cookie]))
+        reply = super().request(method, path, body, given)
+        for cookie in reply.headers.get_all("Set-Cookie") or []:
+            if cookie.startswith("holdpoint-login="):
+                self.server.form_cookie = cookie.partition(";")[0]
+        return reply
 
     def form(self, path, fields, headers=None):
         """Posts a form, with the caller's own nonce unless `fields` has one; a `nonce` of None sends none."""

@@ -19,7 +19,7 @@ UNRELATED = "webhook:other"
 
 # For people: refusals are pages, and openapi.json leaves them out.
 PAGES = {"GET /", "GET /question/{id}", "POST /question/{id}", "GET /login", "POST /login", "POST /logout",
-         "GET /agent/answer/{session}", "GET /assets/page.css"}
+         "GET /agent/answer/{session}", "GET /assets/page.css", "GET /assets/icon.svg"}
 # Routes that openapi.json does not describe yet. Empty it once it does.
 AWAITED_IN_OPENAPI = {
     "GET /agent/me", "POST /agent/questions/{id}/links", "GET /agent/keys", "POST /agent/keys",
@@ -157,6 +157,7 @@ CALLS = {
     "GET /readyz": plain("/readyz"),
     "GET /openapi.json": plain("/openapi.json"),
     "GET /assets/page.css": plain("/assets/page.css"),
+    "GET /assets/icon.svg": plain("/assets/icon.svg"),
     "GET /login": plain("/login"),
     "POST /login": login_form,
     "GET /metrics": plain("/metrics"),
