@@ -183,6 +183,8 @@ void read_webhook(Reader& reader, AgentDefinition& agent) {
         secret = Secret(WebhookSecret::parse(secret.reveal()).key());
       } else if (secret.reveal().size() < 16) {
         throw std::runtime_error("must have at least 16 characters");
+      } else if (secret.reveal().starts_with("hp_")) {
+        throw std::runtime_error("must not begin with hp_: that is how our own keys begin");
       }
       agent.webhook_keys.push_back(std::move(secret));
     } catch (const std::runtime_error& e) {
@@ -211,6 +213,10 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
   agent.answerers = reader.texts("answerers", false);
   for (const auto& name : agent.answerers) {
     if (is_blank(name)) reader.fail(reader.get("answerers"), "answerers must be a list of names");
+  }
+  if (agent.callback_link && !agent.answerers.empty()) {
+    reader.fail(reader.get("callback_link"),
+                "callback_link and answerers exclude each other: whoever has the link may answer");
   }
   if (const YAML::Node node = reader.get("answerers"); node && agent.answerers.empty()) {
     reader.fail(node, "answerers is empty: leave it out, or list who may answer");

@@ -54,8 +54,7 @@ void Notices::question_pending(Transaction& tx, Story& story, const Question& q,
   const std::string answer_url = options_.public_url + "/agent/answer/" + q.session_id.text();
   const auto id = DeliveryId::make(now);
   const auto agent = agents_.find(q.agent_name);
-  // With answerers only a link for one of them would do, and a URL is none of them.
-  const bool has_link = agent && agent->callback_link && agent->answerers.empty();
+  const bool has_link = agent && agent->callback_link;
   const auto answer_page =
       has_link ? std::optional(answer_url + "?token=" + token_mark(id)) : std::nullopt;
   Delivery delivery = draft(q.session_id, q.agent_name, "question_pending",

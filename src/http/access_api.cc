@@ -102,6 +102,9 @@ Response add_user(AccessApi& api, const Request& request) {
   const Query query(request, {});
   const Json body = read_body(request, {"name", "role", "password"});
   const std::string password = body.contains("password") ? read_text(body, "password") : "";
+  if (body.contains("password") && password.empty()) {
+    throw BadRequest("password", "is empty; leave it out for who comes through a proxy only");
+  }
   api.people.add(read_text(body, "name"), read_role(body), password, request.actor(),
                  api.clock.now());
   api.credentials.note_made();

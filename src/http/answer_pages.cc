@@ -35,6 +35,8 @@ struct Visit {
   Actor actor;
   std::string action;
   std::vector<std::pair<std::string, std::string>> hidden;
+
+  bool from_list() const { return via == "web"; }
 };
 
 bool may_cancel(Api& api, const Visit& visit) {
@@ -44,8 +46,8 @@ bool may_cancel(Api& api, const Visit& visit) {
 
 Response show(Api& api, const Visit& visit, const std::vector<std::string>& chosen,
               const std::string& own_text, const std::string& complaint) {
-  return question_page({visit.question, visit.action, visit.hidden, may_cancel(api, visit), chosen,
-                        own_text, complaint},
+  return question_page({visit.question, visit.action, visit.hidden, may_cancel(api, visit),
+                        visit.from_list(), chosen, own_text, complaint},
                        complaint.empty() ? 200 : 422);
 }
 
@@ -63,14 +65,14 @@ Response cancel(Api& api, const Visit& visit) {
   const auto result = api.control.call_off(visit.question, visit.actor, api.clock.now());
   switch (result.outcome) {
     case Control::Outcome::done:
-      return thanks_page(now_of(api, visit));
+      return thanks_page(now_of(api, visit), visit.from_list());
     case Control::Outcome::not_allowed:
       return not_listed();
     case Control::Outcome::refused:
     case Control::Outcome::unknown:
       break;
   }
-  Response page = settled_page(now_of(api, visit));
+  Response page = settled_page(now_of(api, visit), visit.from_list());
   page.status = 409;
   return page;
 }
@@ -96,9 +98,9 @@ Response take(Api& api, const Visit& visit, const Form& form) {
     const Question ended = now_of(api, visit);
     if (std::holds_alternative<AnswerAccepted>(outcome) ||
         std::holds_alternative<AlreadyAnswered>(outcome)) {
-      return thanks_page(ended);
+      return thanks_page(ended, visit.from_list());
     }
-    Response page = settled_page(ended);
+    Response page = settled_page(ended, visit.from_list());
     page.status = 409;
     return page;
   } catch (const BadRequest& e) {
@@ -130,20 +132,24 @@ Response without_token(Api& api, const Request& request) {
 }
 
 Response open_link(Api& api, const Request& request) {
-  const Query query(request, {"token", "answer"});
-  const auto token = query.text("token");
-  if (!token) return without_token(api, request);
-  const auto opened = api.links.open(path_id<SessionId>(request), *token);
+  // Mail programs and trackers add parameters of their own: what is not ours is let be.
+  const auto parameter = [&](const char* name) {
+    const auto it = request.query.find(name);
+    return it == request.query.end() || !is_clean_utf8(it->second) ? "" : it->second;
+  };
+  const std::string token = parameter("token");
+  if (token.empty()) return without_token(api, request);
+  const auto opened = api.links.open(path_id<SessionId>(request), token);
   if (!opened) return dead_link(api, request);
-  if (shows_its_end(opened->question)) return settled_page(opened->question);
+  if (shows_its_end(opened->question)) return settled_page(opened->question, false);
   if (is_settled(opened->question.status)) return dead_link(api, request);
   // `answer` only fills the form in: a mail's button saves a click, a scanner's visit decides
   // nothing.
-  const std::string wish = query.text("answer").value_or("");
+  const std::string wish = parameter("answer");
   const auto& options = opened->question.spec.options;
   const bool is_option = std::any_of(options.begin(), options.end(),
                                      [&](const Option& option) { return option.label == wish; });
-  return show(api, link_visit(api, request, *opened, *token),
+  return show(api, link_visit(api, request, *opened, token),
               is_option ? std::vector{wish} : std::vector<std::string>{}, is_option ? "" : wish,
               "");
 }
@@ -198,7 +204,7 @@ Response open_question(Api& api, const Request& request) {
   const Query query(request, {});
   const auto visit = people_visit(api, request);
   if (!visit) return unknown_question();
-  if (is_settled(visit->question.status)) return settled_page(visit->question);
+  if (is_settled(visit->question.status)) return settled_page(visit->question, true);
   if (!request.caller.may("questions:answer")) {
     return message_page(200, visit->question.spec.question,
                         "You may see this question, not answer it.");

@@ -89,10 +89,12 @@ class Connection final : public httplib::Stream {
     return false;
   }
 
-  // False when none came for long, or the server stops.
+  // False when none came for long, or the server stops. Who says nothing at all has less time than
+  // who has been served before.
   bool await_request(const std::atomic<bool>& stopping) const {
     if (has_buffered()) return true;
-    for (Duration waited{0}; waited < kIdle; waited += kGlance) {
+    const Duration longest = guard_ ? kIdle : std::min(kIdle, options_.head_deadline);
+    for (Duration waited{0}; waited < longest; waited += kGlance) {
       if (stopping) return false;
       if (wait_for(socket(), POLLIN, kGlance)) return true;
     }

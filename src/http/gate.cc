@@ -131,13 +131,17 @@ std::optional<Response> Gate::admit(const Route& route, Request& request) {
     if (auto refusal = check_ambient(request)) return refusal;
   }
   if (route.needs.kind != Needs::Kind::scope) return std::nullopt;
+  return refuse_unless(request, route.needs.any_of);
+}
+
+std::optional<Response> Gate::refuse_unless(const Request& request,
+                                            const std::vector<std::string>& any_of) const {
   if (request.caller.kind == Caller::Kind::nobody) {
     return refuse("unauthenticated", not_authenticated());
   }
-  const auto& wanted = route.needs.any_of;
-  const bool may = std::any_of(wanted.begin(), wanted.end(),
+  const bool may = std::any_of(any_of.begin(), any_of.end(),
                                [&](const auto& name) { return request.caller.may(name); });
-  if (!may) return refuse("forbidden", missing_scope(wanted));
+  if (!may) return refuse("forbidden", missing_scope(any_of));
   return std::nullopt;
 }
 
@@ -152,7 +156,7 @@ void Gate::look_behind_proxy(Request& request) const {
   for (std::string_view chain = forwarded; !chain.empty();) {
     const auto comma = chain.rfind(',');
     const std::string hop = trim(comma == std::string_view::npos ? chain : chain.substr(comma + 1));
-    if (hop.empty() || hop.size() > 45) return;
+    if (!is_address(hop)) return;
     request.address = hop;
     if (!options_.trusted_proxies.hold(hop)) return;
     chain = comma == std::string_view::npos ? std::string_view{} : chain.substr(0, comma);

@@ -40,6 +40,10 @@ class Gate {
   // It was right after all: for what counts as wrong until it is checked, as a password does.
   void note_right(const Request& request);
 
+  // For routes that check by themselves: 401 or 403 unless the caller has one of the scopes.
+  std::optional<Response> refuse_unless(const Request& request,
+                                        const std::vector<std::string>& any_of) const;
+
   // For forms: made for this caller, checked when they come back.
   std::string nonce_for(const std::string& subject) const;
   bool check_nonce(const std::string& nonce, const std::string& subject) const;

@@ -14,7 +14,7 @@ namespace {
 const std::vector<const char*> kIdHeaders{"Idempotency-Key", "webhook-id", "X-GitHub-Delivery"};
 
 std::vector<const char*> own_id_headers(WebhookScheme scheme) {
-  if (scheme == WebhookScheme::standard) return {"webhook-id"};
+  if (scheme == WebhookScheme::standard) return {"webhook-id", "svix-id"};
   if (scheme == WebhookScheme::github) return {"X-GitHub-Delivery"};
   return {};
 }
@@ -50,6 +50,11 @@ WebhookHeaders webhook_headers(WebhookScheme scheme, const Request& request) {
     case WebhookScheme::github:
       return {only(request, "X-GitHub-Delivery"), "", only(request, "X-Hub-Signature-256")};
     case WebhookScheme::standard:
+      // The scheme's first implementation has names of its own for the same.
+      if (request.header_count("webhook-id") == 0) {
+        return {only(request, "svix-id"), only(request, "svix-timestamp"),
+                only(request, "svix-signature")};
+      }
       return {only(request, "webhook-id"), only(request, "webhook-timestamp"),
               only(request, "webhook-signature")};
     case WebhookScheme::slack:
@@ -67,7 +72,9 @@ WebhookHeaders webhook_headers(WebhookScheme scheme, const Request& request) {
 Response bad_signature(Api& api, const std::string& agent, const std::string& message) {
   api.metrics.refused("bad_signature");
   log(Level::warning, "webhook_refused", {{"agent", agent}, {"reason", message}});
-  return error_response(401, "bad_signature", message);
+  Response response = error_response(401, "bad_signature", message);
+  response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
 }
 
 // Who upstream is: a credential of ours that may start this agent, or the proof that the agent's
@@ -81,11 +88,7 @@ std::optional<Response> verify_upstream(Api& api, const AgentDefinition& agent,
   if (request.caller.may(wanted) && !(verified && request.caller.kind == Caller::Kind::open)) {
     return std::nullopt;
   }
-  if (!verified) {
-    if (request.caller.kind != Caller::Kind::nobody) return missing_scope({wanted});
-    api.metrics.refused("unauthenticated");
-    return not_authenticated();
-  }
+  if (!verified) return api.gate.refuse_unless(request, {wanted});
   const auto headers = webhook_headers(scheme, request);
   const std::string name(to_text(scheme));
   switch (verify_webhook(scheme, agent.webhook_keys, headers, request.body, api.clock.now())) {
@@ -127,9 +130,8 @@ Response trigger(Api& api, const Request& request) {
   const auto agent = api.agents.find(trigger.agent_name);
   // Who may not start agents is not told which there are.
   const std::string wanted = "webhook:" + trigger.agent_name;
-  if (!agent && !request.caller.may(wanted)) {
-    const bool known = request.caller.kind != Caller::Kind::nobody;
-    return known ? missing_scope({wanted}) : not_authenticated();
+  if (!agent) {
+    if (auto refusal = api.gate.refuse_unless(request, {wanted})) return *refusal;
   }
   if (!agent) return unknown_agent(trigger.agent_name);
   if (auto refusal = verify_upstream(api, *agent, request, trigger)) return std::move(*refusal);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "http/api.h"
 #include "http/html.h"
 #include "wire/form.h"
@@ -17,9 +19,10 @@ std::string form_subject(const std::string& cookie) {
 
 // Only paths of this server: else a link to our login could send people anywhere.
 std::string safe_next(const std::string& next) {
-  const bool local = next.starts_with('/') && !next.starts_with("//") &&
-                     next.find('\\') == std::string::npos &&
-                     next.find_first_of("\r\n\t") == std::string::npos && next.size() < 500;
+  const bool local =
+      next.starts_with('/') && !next.starts_with("//") && next.find('\\') == std::string::npos &&
+      next.size() < 500 &&
+      std::all_of(next.begin(), next.end(), [](char c) { return c > ' ' && c < 0x7f; });
   return local ? next : "/";
 }
 
@@ -114,7 +117,7 @@ Response log_out(Api& api, const Request& request) {
 Response me(Api& api, const Request& request) {
   const Query query(request, {});
   const Caller& caller = request.caller;
-  if (caller.kind == Caller::Kind::nobody) return not_authenticated();
+  if (caller.kind == Caller::Kind::nobody) return *api.gate.refuse_unless(request, {});
   JsonWriter out;
   out.begin_object().member("kind", caller.kind == Caller::Kind::open  ? "open"
                                     : caller.kind == Caller::Kind::key ? "key"

@@ -76,9 +76,16 @@ void name_answerer(const Caller& caller, Answer& given) {
 }
 
 Response answer(Api& api, const Request& request) {
-  if (request.is_form()) return answer_by_link(api, request);
-  if (request.caller.kind == Caller::Kind::nobody) return not_authenticated();
-  if (!request.caller.may("questions:answer")) return missing_scope({"questions:answer"});
+  if (request.is_form()) {
+    // What curl calls a form unless it is told otherwise.
+    if (request.body.find("token=") == std::string::npos) {
+      return error_response(415, "unsupported_type",
+                            "send an answer with the header Content-Type: application/json",
+                            "Content-Type");
+    }
+    return answer_by_link(api, request);
+  }
+  if (auto refusal = api.gate.refuse_unless(request, {"questions:answer"})) return *refusal;
   const Query query(request, {});
   const auto session = path_id<SessionId>(request);
   Answer given = parse_answer(request.body);

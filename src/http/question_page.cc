@@ -26,12 +26,14 @@ std::string heading(const Question& q) {
 
 // Texts as they are, anything else as JSON.
 std::string context_table(const std::string& context) {
-  const Json object = Json::parse(context, nullptr, false);
+  // In the agent's own order.
+  const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
   if (!object.is_object() || object.empty()) return "";
   std::string out = "<dl>\n";
   for (const auto& [name, value] : object.items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump(2);
-    out += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(text) + "</dd>\n";
+    out += "<dt>" + escape_html(name) + "</dt>";
+    out += value.is_string() ? "<dd>" + escape_html(value.get<std::string>()) + "</dd>\n"
+                             : "<dd><code>" + escape_html(value.dump(2)) + "</code></dd>\n";
   }
   return out + "</dl>\n";
 }
@@ -61,6 +63,10 @@ std::string own_text_input(const QuestionPage& page) {
          "</textarea></label>\n";
 }
 
+std::string way_back(bool from_list) {
+  return from_list ? "<p class=\"note\"><a href=\"/\">All questions</a></p>\n" : "";
+}
+
 }  // namespace
 
 std::string show_time(Time time) {
@@ -75,44 +81,43 @@ Response question_page(const QuestionPage& page, int status) {
     body += "<p class=\"complaint\" role=\"alert\">" + escape_html(page.complaint) + "</p>\n";
   }
   body += "<form method=\"post\" action=\"" + escape_html(page.action) + "\">\n" +
-          hidden_fields(page.hidden) + "<fieldset>\n<legend>" +
-          (q.spec.options.empty() ? "Your answer"
-           : q.spec.multi_select  ? "Choose one or more"
-                                  : "Choose one") +
-          "</legend>\n";
+          hidden_fields(page.hidden) + "<fieldset>\n";
+  if (!q.spec.options.empty()) {
+    body += q.spec.multi_select ? "<legend>Choose one or more</legend>\n"
+                                : "<legend>Choose one</legend>\n";
+  }
   for (const auto& option : q.spec.options) body += option_input(page, option);
   body += own_text_input(page) + "</fieldset>\n<p class=\"buttons\">";
   body += "<button name=\"do\" value=\"answer\">Answer</button>";
   if (page.may_cancel) {
     body += " <button name=\"do\" value=\"cancel\" class=\"quiet\">Cancel this request</button>";
   }
-  body += "</p>\n</form>\n<p class=\"note\">Answer by " + show_time(q.deadline_at) + ".</p>\n";
+  body += "</p>\n</form>\n<p class=\"note\">Answer by " + show_time(q.deadline_at) + ".</p>\n" +
+          way_back(page.from_list);
   return html_page(status, shorten(q.spec.question, 60), body);
 }
 
-Response settled_page(const Question& q) {
-  std::string body = heading(q);
+Response settled_page(const Question& q, bool from_list) {
+  std::string body = heading(q) + context_table(q.context);
   const std::string when = q.settled_at ? show_time(*q.settled_at) : "";
+  const std::string by = q.answered_by ? escape_html(*q.answered_by) : "";
   if (q.status == QuestionStatus::answered) {
-    body += "<p>" + escape_html(q.answered_by.value_or("Somebody")) + " answered on " + when;
-    if (q.answered_via) body += " via " + escape_html(*q.answered_via);
-    body += ":</p>\n";
+    body += "<p>" + (by.empty() ? "Somebody" : by) + " answered on " + when + ":</p>\n";
     if (q.choice) body += "<blockquote>" + escape_html(choice_line(*q.choice)) + "</blockquote>\n";
   } else {
-    const std::string by = q.answered_by ? " by " + escape_html(*q.answered_by) : "";
-    body +=
-        "<p>This request was " + std::string(to_text(q.status)) + by + " on " + when + ".</p>\n";
+    body += "<p>This request was " + std::string(to_text(q.status)) +
+            (by.empty() ? "" : " by " + by) + " on " + when + ".</p>\n";
   }
-  return html_page(200, "Already decided", body);
+  return html_page(200, "Already decided", body + way_back(from_list));
 }
 
-Response thanks_page(const Question& q) {
+Response thanks_page(const Question& q, bool from_list) {
   std::string body = heading(q);
   body += q.status == QuestionStatus::cancelled
               ? "<p>You cancelled this request. The agent is told.</p>\n"
               : "<p>Your answer is kept, and the agent goes on with it:</p>\n";
   if (q.choice) body += "<blockquote>" + escape_html(choice_line(*q.choice)) + "</blockquote>\n";
-  return html_page(200, "Thank you", body);
+  return html_page(200, "Thank you", body + way_back(from_list));
 }
 
 std::vector<std::string> read_answer(const Form& form) {

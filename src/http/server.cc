@@ -277,12 +277,10 @@ class HttpServer::Listener final : public httplib::Server {
     const std::string type = request.get_header_value("Content-Type");
     const std::string media = media_type(type);
     if (is_json(media)) return std::nullopt;
-    const bool form = takes_form(request);
-    if (form && media == "application/x-www-form-urlencoded") return std::nullopt;
+    if (media == "application/x-www-form-urlencoded" && takes_form(request)) return std::nullopt;
     return error_response(415, "unsupported_type",
                           "the body came as " + shorten(type, 60) +
-                              "; send it with the header Content-Type: " +
-                              (form ? "application/x-www-form-urlencoded" : "application/json"),
+                              "; send it with the header Content-Type: application/json",
                           "Content-Type");
   }
 

@@ -84,6 +84,12 @@ bool AddressRanges::hold(const sockaddr& address) const {
   return hold(bytes);
 }
 
+bool is_address(const std::string& text) {
+  in6_addr any{};
+  return inet_pton(AF_INET6, text.c_str(), &any) == 1 ||
+         inet_pton(AF_INET, text.c_str(), &any) == 1;
+}
+
 std::string network_of(const std::string& address) {
   in6_addr v6{};
   if (inet_pton(AF_INET6, address.c_str(), &v6) != 1 || IN6_IS_ADDR_V4MAPPED(&v6)) return address;

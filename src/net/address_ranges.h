@@ -34,6 +34,8 @@ class AddressRanges {
   std::vector<Range> ranges_;
 };
 
+bool is_address(const std::string& text);
+
 // What one customer of a network has: an IPv4 address, or the /64 around an IPv6 one.
 std::string network_of(const std::string& address);
 

@@ -55,6 +55,11 @@ std::string to_base64(std::string_view bytes) {
 
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 4096) return std::nullopt;
+  // OpenSSL would take padding anywhere, and blanks around it.
+  const auto digits =
+      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+  const std::string_view tail = digits == std::string_view::npos ? "" : text.substr(digits);
+  if (tail != "" && tail != "=" && tail != "==") return std::nullopt;
   std::string out(text.size() / 4 * 3, '\0');
   const int size = EVP_DecodeBlock(bytes_of(out), bytes_of(text), static_cast<int>(text.size()));
   if (size < 0) return std::nullopt;
