@@ -99,6 +99,12 @@ wrong_credentials_per_minute = 1000000
     return url.pathname + url.search;
   };
   server.question = (id) => server.call('GET', `/agent/questions/${id}`);
+  // How many requests were answered with a 4xx.
+  server.refusals = async () => {
+    const response = await fetch(`${server.url}/metrics`, { headers: server.key ? { authorization: `Bearer ${server.key}` } : {} });
+    const counts = [...(await response.text()).matchAll(/^holdpoint_http_requests_total\{.*"4\d\d".*\} (\d+)$/gm)];
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
   // All changes that anybody asked for.
   server.audit = async () => (await server.call('GET', '/agent/audit?limit=1000')).entries;
   server.stop = async () => {
@@ -129,8 +135,8 @@ export async function startForeignSite() {
   const { port } = server.address();
   return {
     pages,
-    // On the same machine the two are one site to a browser (cookies go along), by another name they are not.
-    sameSite: `http://127.0.0.1:${port}`,
+    // A page of another port of ours is the same site to a browser: cookies go along. By another name it is not.
+    sameSite: { url: `http://127.0.0.1:${port}`, named: `http://${ourName}:${port}` },
     crossSite: `http://${foreignName}:${port}`,
     async stop() {
       server.closeAllConnections();

@@ -50,16 +50,26 @@ def hidden_field(page, name):
     return found.group(1)
 
 
+def cookies_of(reply):
+    """Those that a reply sets, as {name: value}; without those that it takes away."""
+    pairs = (line.partition(";")[0].partition("=") for line in reply.headers.get_all("Set-Cookie") or [])
+    return {name: value for name, _, value in pairs if value}
+
+
+def open_login(server):
+    """(a client that has opened the login page, the fields its form brings along)"""
+    page = server.client().get("/login")
+    equal(page.status, 200, "GET /login")
+    cookies = "; ".join(f"{name}={value}" for name, value in cookies_of(page).items())
+    return Holder(server, {"Cookie": cookies} if cookies else {}), {"nonce": hidden_field(page.body.decode(), "nonce"), "next": "/"}
+
+
 def log_in(server, name, password=PASSWORD):
     """A client with the cookie of a login through the login page."""
-    visitor = server.client()
-    page = visitor.get("/login")
-    equal(page.status, 200, "GET /login")
-    reply = form(visitor, "/login", {"nonce": hidden_field(page.body.decode(), "nonce"), "next": "/", "name": name,
-                                     "password": password})
+    visitor, fields = open_login(server)
+    reply = form(visitor, "/login", {**fields, "name": name, "password": password})
     equal(reply.status, 303, f"login of {name}: {reply}")
-    cookie = reply.headers["Set-Cookie"].partition(";")[0]
-    return Holder(server, {"Cookie": cookie})
+    return Holder(server, {"Cookie": "holdpoint=" + cookies_of(reply)["holdpoint"]})
 
 
 def make_link(admin, question, recipient):

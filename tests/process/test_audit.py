@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from audit_chain import COLUMNS, broken_at, hash_of, read_chain, rewrite
 from client import check, equal, wait_until
-from credentials import (PASSWORD, Holder, add_user, close_server, form, hidden_field, log_in, make_key, make_link, send, with_key)
+from credentials import PASSWORD, Holder, add_user, form, log_in, make_key, make_link, open_login, send, with_key
 from harness import BINARY, case, clean_environment, external_agent, http_agent
 from pages import read_page
 from signing import GitHub
@@ -127,8 +127,8 @@ def days_work(world):
     root.post("/agent/users/ben/remove").expect(200)
     log.expect((*admin, "user_removed", "user:ben"))
     equal(root.post("/agent/users/ben/remove").status, 404, "removing twice")
-    page = server.client().get("/login").body.decode()
-    wrong = form(server.client(), "/login", {"nonce": hidden_field(page, "nonce"), "name": "ana", "password": "not " + PASSWORD})
+    visitor, fields = open_login(server)
+    wrong = form(visitor, "/login", {**fields, "name": "ana", "password": "not " + PASSWORD})
     equal(wrong.status, 401, "a wrong password")
     log.expect()
 
@@ -234,7 +234,8 @@ def one_transaction(world):
     ana = log_in(server, "ana")
     pages = [read_page(server.client().request("GET", link)) for link in links]
     web = read_page(ana.get(f"/question/{sessions[2]['questions'][0]['id']}"))
-    home, login = read_page(ana.get("/")), read_page(server.client().get("/login"))
+    home = read_page(ana.get("/"))
+    newcomer, login = open_login(server)
     server.terminate()
     edit(server, "CREATE TRIGGER no_audit BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'the disk is full of ink'); END")
     server.start()
@@ -257,7 +258,7 @@ def one_transaction(world):
         "a user": root.post("/agent/users", {"name": "x", "role": "admin", "password": PASSWORD}),
         "a removed user": root.post("/agent/users/ben/remove"), "a role": root.post("/agent/users/ben/role", {"role": "viewer"}),
         "a password": root.post("/agent/users/ben/password", {"password": PASSWORD + "2"}),
-        "a login": form(visitor, "/login", {**login.hidden, "name": "ben", "password": PASSWORD}),
+        "a login": form(newcomer, "/login", {**login, "name": "ben", "password": PASSWORD}),
         "a logout": form(ana, "/logout", home.hidden),
     }
     status, _ = send(server, "/agent/webhook/hook", signed.headers, signed.body)
@@ -362,7 +363,7 @@ def tampering(found, head):
     yield "a row more before the first", [(insert, (0, *more[1:], hash_of("", [0, *more[1:]])))], "row 0"
     yield "a row more without a number", [(insert, (None, *more[1:], "0" * 64))], "row"
     yield "a row more with a negative number", [(insert, (-7, *more[1:], "0" * 64))], "row -7"
-    yield "a row more in between", [(insert, (middle + 0.5, *more[1:], "0" * 64))], f"row {middle + 1}"
+    yield "a row more in between", [(insert, (middle + 0.5, *more[1:], "0" * 64))], f"row {middle}"
     pushed = ["UPDATE audit_log SET seq = -seq WHERE seq > 2", "UPDATE audit_log SET seq = 1 - seq WHERE seq < 0",
               (insert, (3, *more[1:], hash_of(found[1][-1], [3, *more[1:]]))), "UPDATE audit_head SET seq = seq + 1"]
     yield "a row more in between, with all others moved", pushed, "row 4"

@@ -196,10 +196,10 @@ def own_retry(world):
         again = upstream.accepted(signed)
         equal((again["session_id"], again["duplicate"]), (first["session_id"], True), "the session of the retry")
 
-    # GitHub's signature has no time in it: only a change of secrets makes another one.
-    first = upstream.accepted(upstream.new[GitHub].sign(body, id="delivery-1"))
-    again = upstream.accepted(upstream.old[GitHub].sign(body, id="delivery-1"))
-    equal((again["session_id"], again["duplicate"]), (first["session_id"], True), "the session of GitHub's retry")
+    # GitHub's signature has no time in it: what it sends again is a copy, whichever secret signs it.
+    upstream.accepted(upstream.new[GitHub].sign(body, id="delivery-1"))
+    for sender in (upstream.new[GitHub], upstream.old[GitHub]):
+        upstream.refused(sender.sign(body, id="delivery-1"), "the same delivery again")
     # Ids belong to an agent: the same one elsewhere is another webhook.
     elsewhere = upstream.accepted(upstream.other[Standard].sign(body, id="msg_retry"))
     check("duplicate" not in elsewhere, f"another agent's webhook with the same id: {elsewhere}")
