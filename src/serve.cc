@@ -1,5 +1,6 @@
 #include "serve.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -124,6 +125,14 @@ void raise_descriptor_limit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Large blocks go back to the system when they are done, and few heaps keep small ones: many clients
+// at once must not leave their memory behind.
+void keep_memory_small() {
+  mallopt(M_ARENA_MAX, 4);
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
 }
 
 // The signals that steer the server, taken by one thread that waits for them.
@@ -408,6 +417,7 @@ int serve(const std::optional<std::filesystem::path>& settings_file) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // Before any thread, so that all inherit it.
   signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
+  keep_memory_small();
   return Node(settings).run();
 }
 

@@ -339,7 +339,7 @@ class HttpServer::Listener final : public httplib::Server {
     request.headers = &serving->guard().headers();
     Response response = answer_request(route, request);
     // What a POST did is done: its answer goes out in any case.
-    if (route.method == "GET" && !serving->share().take(response.body.size())) {
+    if (route.method == "GET" && !serving->share().take(response.body.capacity())) {
       response = too_busy();
     }
     if (options_.on_request) options_.on_request(route.pattern, response.status);

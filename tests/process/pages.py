@@ -1,0 +1,123 @@
+"""Reads our pages as a browser would: text, links, forms; and knows what every page must be like."""
+
+from html.parser import HTMLParser
+
+from client import check, equal
+
+ALLOWED_TAGS = {"html", "head", "meta", "title", "link", "body", "main", "h1", "p", "strong", "em", "small", "dl", "dt", "dd", "code",
+                "form", "fieldset", "legend", "label", "input", "span", "textarea", "button", "blockquote", "ul", "li", "a"}
+ALLOWED_ATTRIBUTES = {"lang", "charset", "name", "content", "rel", "href", "class", "role", "method", "action", "type", "value",
+                      "checked", "rows", "autocomplete", "required", "autofocus"}
+VOID = {"meta", "link", "input"}
+ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "srcset", "background", "cite")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+                               "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex",
+}
+
+
+class Input:
+    def __init__(self, tag, attributes):
+        self.tag, self.name, self.type = tag, attributes.get("name"), attributes.get("type", tag)
+        self.value, self.checked = attributes.get("value", ""), "checked" in attributes
+        self.label = ""
+
+
+class Page(HTMLParser):
+    """`texts` are (tag, text) of the innermost elements, `links` all addresses, `inputs` the fields of the only form."""
+
+    def __init__(self, reply):
+        super().__init__(convert_charrefs=True)
+        self.reply, self.status = reply, reply.status
+        self.texts, self.links, self.inputs, self.actions, self.methods = [], [], [], [], []
+        self._open, self._buttons = [], []
+        check(reply.headers["Content-Type"] == "text/html; charset=utf-8", f"{reply} is {reply.headers['Content-Type']}")
+        self.feed(reply.body.decode())
+        self.close()
+        equal(self._open, [], f"elements left open in {reply}")
+
+    def handle_starttag(self, tag, attributes):
+        check(tag in ALLOWED_TAGS, f"<{tag}> in {self.reply}")
+        names = [name for name, _ in attributes]
+        check(len(set(names)) == len(names), f"an attribute twice in <{tag}> of {self.reply}")
+        for name, value in attributes:
+            check(name in ALLOWED_ATTRIBUTES, f"{name}={value!r} on <{tag}> of {self.reply}")
+            if name in ADDRESSES:
+                check(value.startswith("/") and not value.startswith("//"), f"{name}={value!r} leads elsewhere")
+                self.links.append(value)
+        found = dict(attributes)
+        if tag in ("input", "textarea", "button"):
+            self.inputs.append(Input(tag, found))
+        if tag == "form":
+            self.actions.append(found["action"])
+            self.methods.append(found["method"])
+        self.texts.append((tag, ""))
+        if tag not in VOID:
+            self._open.append((tag, len(self.texts) - 1))
+
+    def handle_endtag(self, tag):
+        check(self._open and self._open[-1][0] == tag, f"</{tag}> closes {self._open} in {self.reply}")
+        self._open.pop()
+
+    def handle_data(self, data):
+        for tag, at in self._open:
+            self.texts[at] = (tag, self.texts[at][1] + data)
+        if self._open and self._open[-1][0] == "textarea":
+            self.inputs[-1].value += data
+
+    def of(self, tag):
+        return [text for found, text in self.texts if found == tag]
+
+    @property
+    def heading(self):
+        return self.of("h1")[0]
+
+    @property
+    def text(self):
+        return "".join(self.of("main"))
+
+    @property
+    def context(self):
+        return dict(zip(self.of("dt"), self.of("dd"), strict=True))
+
+    @property
+    def options(self):
+        return [field for field in self.inputs if field.name == "choice"]
+
+    @property
+    def own(self):
+        """The field for an own text, or None."""
+        return next((field for field in self.inputs if field.name == "own"), None)
+
+    @property
+    def buttons(self):
+        return [field.value for field in self.inputs if field.name == "do"]
+
+    @property
+    def hidden(self):
+        return {field.name: field.value for field in self.inputs if field.type == "hidden"}
+
+    @property
+    def chosen(self):
+        return [field.value for field in self.options if field.checked]
+
+
+def check_headers(reply):
+    """What every response carries, whatever it is."""
+    for name, value in HEADERS.items():
+        equal(reply.headers.get_all(name), [value], f"{name} of {reply.call} -> {reply.status}")
+    check(reply.headers.get("Strict-Transport-Security") is None, f"HSTS in the clear: {reply}")
+    if "/assets/" not in reply.call or reply.status != 200:
+        equal(reply.headers.get_all("Cache-Control"), ["no-store"], f"Cache-Control of {reply.call} -> {reply.status}")
+
+
+def read_page(reply, status=200):
+    equal(reply.status, status, f"status of {reply}")
+    check_headers(reply)
+    return Page(reply)
