@@ -79,7 +79,7 @@ def cut_off(rng, target):
 @kind(0.25)
 def left_alone(rng, target):
     whole = whole_request(rng, target)
-    return Shot(whole[:rng.randrange(0, len(whole))], codes(408), end="hold", silent=True)
+    return Shot(whole[:rng.randrange(1, len(whole))], codes(408), end="hold", silent=True)
 
 
 @kind(0.5)

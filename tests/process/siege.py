@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import threading
 import time
 from pathlib import Path
@@ -109,13 +108,15 @@ def p99(times):
     return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
 
 
-def open_sockets(pid):
+LISTENS = "0A"
+
+
+def open_connections(port):
+    """Those of the server's side that a process still holds."""
     found = 0
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            found += os.readlink(entry).startswith("socket:")
-        except FileNotFoundError:
-            pass
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state, _, _, _, _, _, inode, *_ = line.split()
+        found += int(local.rpartition(":")[2], 16) == port and state != LISTENS and inode != "0"
     return found
 
 
@@ -125,7 +126,7 @@ class Siege:
         agents = [http_agent(name, self.agent) for name in ("helper", "lost", "smuggled")]
         asking = world.http_agent(lambda turn: behave({**turn, "messages": len(turn["messages"])}))
         self.server = world.server(settings, agents + [http_agent("healthy", asking), http_agent("asking", asking)])
-        self.world, self.pid, self.sockets = world, self.server.pid, open_sockets(self.server.pid)
+        self.world, self.pid, self.client = world, self.server.pid, self.server.client()
         self.healthy = Healthy(self.server.port)
         world.closing(self.healthy.stop)
 
@@ -144,7 +145,7 @@ class Siege:
     def sessions(self):
         """The ids of the sessions there are, by agent."""
         found = {}
-        for session in self.server.client().sessions():
+        for session in self.client.sessions():
             found.setdefault(session["agent_name"], set()).add(session["id"])
         return found
 
@@ -160,8 +161,9 @@ class Siege:
             check(line.startswith("{") and json.loads(line)["level"] != "error", f"in the log: {line[:500]}")
         check(not self.agent.problems, f"agents got {self.agent.problems[:3]}")
         equal(self.sessions().get("healthy", set()), set(self.healthy.sessions), "sessions of the healthy client")
-        self.healthy.client.close()
-        wait_until(lambda: open_sockets(self.pid) <= self.sockets + 10, "connections of those who left are closed", 40)
+        self.client.close()
+        # Two heartbeats of an event stream tell that its reader has left.
+        wait_until(lambda: not open_connections(server.port), "connections of those who left are closed", 40)
         code, seconds = server.terminate()
         equal(code, 0, f"exit code, after {seconds:.1f} s")
         equal(integrity(server.database_path, self.world.folder / "copy"), ["ok"], "integrity of the database")
