@@ -14,7 +14,7 @@ from kill_storm import integrity
 
 MAX_MIB = 256
 MAX_SECONDS = 1.0
-FEWEST_CALLS = 200  # A percentile of fewer would say little.
+FEWEST_CALLS, ROUND_TRIPS = 200, 120  # A percentile of fewer would say little.
 
 
 class Unread(LocalServer):
@@ -132,8 +132,8 @@ class Siege:
 
     def endure(self):
         """Until the healthy client has seen enough of it to tell."""
-        count = len(self.healthy.sessions)
-        wait_until(lambda: len(self.healthy.sessions) >= count + 60, "60 round trips of the healthy client", 90)
+        enough = len(self.healthy.sessions) + ROUND_TRIPS
+        wait_until(lambda: len(self.healthy.sessions) >= enough, f"{ROUND_TRIPS} round trips of the healthy client", 90)
 
     def peak_mib(self):
         check(self.server.alive(), f"the server died: {self.server.log_tail(5)}")
