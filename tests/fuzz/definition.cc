@@ -45,6 +45,12 @@ void run(const std::string& text) {
   for (const auto& secret : agent->callback_secrets) {
     expect(secret.key().size() >= 16, "a secret has its length");
   }
+  const bool verified = agent->webhook_verify != WebhookScheme::none;
+  expect(verified == !agent->webhook_keys.empty() && agent->webhook_keys.size() <= 2,
+         "a webhook is verified with one or two keys");
+  for (const auto& key : agent->webhook_keys) {
+    expect(key.reveal().size() >= 16, "a webhook's key has its length");
+  }
   if (agent->question_timeout) {
     expect(agent->question_timeout->count() >= 1 && *agent->question_timeout <= kMaxTimeout,
            "a timeout within bounds");

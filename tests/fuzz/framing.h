@@ -1,47 +1,64 @@
 #pragma once
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 // A second reading of HTTP's framing, as plain as the grammar, to compare the server's with.
 namespace holdpoint {
 
-// What chunks hold, as far as they go; nothing if they are not framed to the letter.
+enum class Reading { complete, incomplete, broken };
+
+// The line at `at`, which moves past its CRLF; of one that is not complete, what is there.
+inline Reading read_line(std::string_view bytes, std::size_t& at, std::string_view& line) {
+  const auto ends_line = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; };
+  const auto end =
+      std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(), ends_line);
+  line = bytes.substr(at, static_cast<std::size_t>(end - bytes.begin()) - at);
+  const std::string_view rest = bytes.substr(at + line.size());
+  if (rest.empty() || rest == "\r") return Reading::incomplete;
+  if (!rest.starts_with("\r\n")) return Reading::broken;
+  at += line.size() + 2;
+  return Reading::complete;
+}
+
 struct Chunks {
+  Reading reading = Reading::incomplete;
   std::string body;
-  bool complete = false;  // The last chunk was there; trailers may follow.
+  std::size_t end = 0;  // Where the next request begins, once complete.
 };
 
-inline std::optional<Chunks> read_chunks(std::string_view bytes) {
-  const auto begins_like = [](std::string_view text, std::string_view start) {
-    return start.starts_with(text.substr(0, start.size()));
-  };
+inline Chunks read_chunks(std::string_view bytes) {
   Chunks chunks;
-  while (true) {
-    const std::size_t digits =
-        std::min(bytes.find_first_not_of("0123456789abcdefABCDEF"), bytes.size());
-    if (digits > 8) return std::nullopt;
-    if (digits == bytes.size()) return chunks;
-    if (digits == 0 || (bytes[digits] != ';' && bytes[digits] != '\r')) return std::nullopt;
-    const std::size_t size = std::stoul(std::string(bytes.substr(0, digits)), nullptr, 16);
-    const std::size_t end = bytes.find_first_of("\r\n", digits);
-    if (end == std::string_view::npos) return chunks;
-    bytes.remove_prefix(end);
-    if (!begins_like(bytes, "\r\n")) return std::nullopt;
-    if (bytes.size() <= 2) return chunks;
-    bytes.remove_prefix(2);
-    if (size == 0) {
-      chunks.complete = true;
-      return chunks;
+  const auto stop = [&](Reading reading) {
+    chunks.reading = reading;
+    return chunks;
+  };
+  std::size_t at = 0, size = 0;
+  std::string_view line;
+  do {
+    const std::size_t start = at;
+    const Reading reading = read_line(bytes, at, line);
+    const auto digits = std::min(line.find_first_not_of("0123456789abcdefABCDEF"), line.size());
+    if (digits > 8 || (digits == 0 && start < bytes.size())) return stop(Reading::broken);
+    if (digits < line.size() && line[digits] != ';') return stop(Reading::broken);
+    if (reading != Reading::complete) return stop(reading);
+    size = std::stoul(std::string(line.substr(0, digits)), nullptr, 16);
+    if (size == 0) break;
+    chunks.body.append(bytes.substr(at, size));
+    at += std::min(size, bytes.size() - at);
+    const std::string_view rest = bytes.substr(at, 2);
+    if (rest != "\r\n") {
+      return stop(rest.empty() || rest == "\r" ? Reading::incomplete : Reading::broken);
     }
-    chunks.body.append(bytes.substr(0, size));
-    if (bytes.size() <= size) return chunks;
-    bytes.remove_prefix(size);
-    if (!begins_like(bytes, "\r\n")) return std::nullopt;
-    if (bytes.size() <= 2) return chunks;
-    bytes.remove_prefix(2);
-  }
+    at += 2;
+  } while (true);
+  do {
+    const Reading reading = read_line(bytes, at, line);
+    if (reading != Reading::complete) return stop(reading);
+  } while (!line.empty());
+  chunks.end = at;
+  return stop(Reading::complete);
 }
 
 }  // namespace holdpoint

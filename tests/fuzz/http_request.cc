@@ -1,4 +1,4 @@
-// A request through the guard into the HTTP parser: both must read the same request.
+// Requests of one connection through the guard into the HTTP parser: both must read the same ones.
 #include <httplib.h>
 
 #include <optional>
@@ -10,19 +10,28 @@
 namespace holdpoint {
 namespace {
 
+constexpr std::size_t kMaxBody = 4096;
+
 // The bytes of a connection, as http/connection.h hands them over: none that the guard has refused.
 class Bytes final : public httplib::Stream {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
+  void begin_request() {
+    bytes_.remove_prefix(consumed_);
+    consumed_ = 0;
+    guard_.emplace(RequestGuard::Limits{4096, 20});
+  }
+  // From the request's first one.
+  std::string_view bytes() const { return bytes_; }
   std::size_t consumed() const { return consumed_; }
-  bool head_complete() const { return guard_.head_complete(); }
+  const RequestGuard& guard() const { return *guard_; }
 
   ssize_t read(char* out, size_t size) override {
     const std::string_view piece = bytes_.substr(consumed_, size);
     if (refused_ || piece.empty()) return -1;
     std::copy(piece.begin(), piece.end(), out);
     consumed_ += piece.size();
-    refused_ = guard_.see(piece) != RequestGuard::Verdict::fine;
+    refused_ = guard_->see(piece) != RequestGuard::Verdict::fine;
     return refused_ ? -1 : static_cast<ssize_t>(piece.size());
   }
   ssize_t write(const char*, size_t size) override { return static_cast<ssize_t>(size); }
@@ -35,9 +44,9 @@ class Bytes final : public httplib::Stream {
   time_t duration() const override { return 0; }
 
  private:
-  const std::string_view bytes_;
+  std::string_view bytes_;
   std::size_t consumed_ = 0;
-  RequestGuard guard_{4096};
+  std::optional<RequestGuard> guard_;
   bool refused_ = false;
 };
 
@@ -45,63 +54,68 @@ class Bytes final : public httplib::Stream {
 class Parser final : public httplib::Server {
  public:
   Parser() {
-    set_payload_max_length(4096);
+    set_payload_max_length(kMaxBody);
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      head_end_ = stream_->consumed();
-      const std::string encoding = request.get_header_value("Transfer-Encoding", "chunked");
-      const std::string type = request.get_header_value("Content-Type");
-      if (encoding == "chunked" && !type.starts_with("multipart/")) {
+      check_head();
+      if (!request.get_header_value("Content-Type").starts_with("multipart/")) {
         return HandlerResponse::Unhandled;
       }
-      response.status = 400;
+      response.status = 415;
       return HandlerResponse::Handled;
     });
-    Post(".*", [this](const httplib::Request& request, httplib::Response&) {
-      chunked_ = request.has_header("Transfer-Encoding");
-      length_ = request.get_header_value_u64("Content-Length", 0);
-      body_ = request.body;
+    Get(".*", [](const httplib::Request&, httplib::Response&) {});
+    Post(".*", [this](const httplib::Request& request, httplib::Response&,
+                      const httplib::ContentReader& read) {
+      std::string body;
+      const bool arrived = read([&](const char* bytes, size_t size) {
+        body.append(bytes, size);
+        return true;
+      });
+      if (arrived) check_body(request, body);
     });
   }
 
   void run(std::string_view bytes) {
     Bytes stream(bytes);
     stream_ = &stream;
-    head_end_.reset();
-    body_.reset();
     bool closed = false;
-    process_request(stream, "", 0, "", 0, false, closed, [](httplib::Request& request) {
-      if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
-        request.headers.emplace("Content-Length", "0");
-      }
-      request.headers.erase("Range");
-      request.ranges.clear();
-    });
-    if (head_end_) check_head(bytes);
-    if (body_) check_body(bytes.substr(*head_end_));
+    do {
+      stream.begin_request();
+      process_request(stream, "", 0, "", 0, false, closed, [](httplib::Request& request) {
+        if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
+          request.headers.emplace("Content-Length", "0");
+        }
+        request.headers.erase("Range");
+        request.ranges.clear();
+      });
+    } while (!closed && stream.guard().complete() && stream.is_readable());
   }
 
  private:
-  void check_head(std::string_view bytes) const {
-    expect(stream_->head_complete(), "the guard knows that the head has ended");
-    expect(bytes.find("\r\n\r\n") + 4 == *head_end_, "the head ends at its first empty line");
+  void check_head() {
+    expect(stream_->guard().head_complete(), "the guard knows that the head has ended");
+    head_end_ = stream_->consumed();
+    expect(stream_->bytes().find("\r\n\r\n") + 4 == head_end_,
+           "the head ends at its first empty line");
   }
-  void check_body(std::string_view rest) const {
-    expect(body_->size() <= 4096, "a body has its bounds");
-    if (!chunked_) {
-      expect(*body_ == rest.substr(0, length_) && body_->size() == length_,
-             "the body is as long as was said");
-      return;
+  void check_body(const httplib::Request& request, const std::string& body) const {
+    const std::string_view rest = stream_->bytes().substr(head_end_);
+    std::size_t end = request.get_header_value_u64("Content-Length", 0);
+    if (request.has_header("Transfer-Encoding")) {
+      const Chunks chunks = read_chunks(rest);
+      expect(chunks.reading == Reading::complete, "the chunks are complete");
+      expect(body == chunks.body, "the body is what the chunks hold");
+      end = chunks.end;
+    } else {
+      expect(body == rest.substr(0, end) && body.size() == end, "the body is as long as was said");
     }
-    const auto chunks = read_chunks(rest);
-    expect(chunks && chunks->complete, "the chunks are framed to the letter and complete");
-    expect(*body_ == chunks->body, "the body is what the chunks hold");
+    expect(body.size() <= kMaxBody, "a body has its bounds");
+    expect(stream_->guard().complete(), "the guard knows that the request has ended");
+    expect(stream_->consumed() == head_end_ + end, "no byte of the next request was read");
   }
 
   const Bytes* stream_ = nullptr;
-  std::optional<std::size_t> head_end_;
-  std::optional<std::string> body_;
-  bool chunked_ = false;
-  std::size_t length_ = 0;
+  std::size_t head_end_ = 0;
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
-// check_json, parse_json and members_of on any bytes.
+// check_json, parse_json and members_of on any bytes; and JSON written of any text.
 #include "wire/json.h"
 
 #include <algorithm>
 #include <set>
 
+#include "domain/text.h"
 #include "tests/fuzz/expect.h"
 #include "tests/fuzz/refusal.h"
+#include "wire/json_writer.h"
 
 namespace holdpoint {
 namespace {
@@ -57,7 +59,17 @@ Json gather(std::string_view object) {
   return gathered;
 }
 
+void check_written(std::string_view text) {
+  JsonWriter out;
+  out.begin_object().member(text, text).end_object();
+  const Json written = Json::parse(out.take());
+  if (is_clean_utf8(text)) {
+    expect(written == Json{{std::string(text), text}}, "a text is written as it is");
+  }
+}
+
 void run(std::string_view text) {
+  check_written(text);
   const bool checked = is_checked(text);
   const auto read = unless_refused([&] { return parse_json(text, "body"); });
   if (!checked) {

@@ -1,8 +1,6 @@
 // The guard on any bytes, cut in any way; and on chunks, against a second reading of them.
 #include "http/request_guard.h"
 
-#include <algorithm>
-
 #include "tests/fuzz/expect.h"
 #include "tests/fuzz/framing.h"
 
@@ -11,26 +9,27 @@ namespace {
 
 using Verdict = RequestGuard::Verdict;
 
-constexpr std::size_t kMaxHead = 200;
-const std::string kChunkedHead = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+const RequestGuard::Limits kLimits{200, 5};
+const std::string kChunkedHead = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 struct Seen {
   Verdict verdict = Verdict::fine;
   bool head_complete = false;
+  bool complete = false;
   bool operator==(const Seen&) const = default;
 };
 
 // What the guard says of bytes that come in pieces; `next_size` gives the size of each.
 template <class NextSize>
 Seen see(std::string_view bytes, NextSize next_size) {
-  RequestGuard guard(kMaxHead);
-  while (!bytes.empty()) {
+  RequestGuard guard(kLimits);
+  Verdict verdict = Verdict::fine;
+  while (!bytes.empty() && verdict == Verdict::fine) {
     const std::string_view piece = bytes.substr(0, next_size());
-    const Verdict verdict = guard.see(piece);
-    if (verdict != Verdict::fine) return {verdict, guard.head_complete()};
+    verdict = guard.see(piece);
     bytes.remove_prefix(piece.size());
   }
-  return {Verdict::fine, guard.head_complete()};
+  return {verdict, guard.head_complete(), guard.complete()};
 }
 
 void check_cuts(std::string_view bytes) {
@@ -43,22 +42,32 @@ void check_cuts(std::string_view bytes) {
   });
   expect(whole == single && whole == pieces, "the verdict is the same however the bytes are cut");
   const auto end = bytes.find("\r\n\r\n");
-  const bool ends_in_time = end != std::string_view::npos && end + 4 <= kMaxHead;
-  if (whole.verdict != Verdict::bad_chunk) {
-    expect(!whole.head_complete || ends_in_time, "a head is complete at its empty line");
-    expect(bytes.size() <= kMaxHead || whole.head_complete || whole.verdict != Verdict::fine,
-           "a head without end is refused");
+  if (whole.head_complete) {
+    expect(end != std::string_view::npos && end + 4 <= kLimits.max_head_bytes,
+           "a head is complete at its first empty line");
+  } else if (whole.verdict == Verdict::fine) {
+    expect(bytes.size() <= kLimits.max_head_bytes, "a head without end is refused");
   }
+  expect(refusal_for(whole.verdict).status >= 400, "every refusal has its status");
 }
 
 // Short, so that the bounds on extensions and trailers are out of the picture.
 void check_chunks(std::string_view bytes) {
   if (bytes.size() > 200) return;
-  RequestGuard guard(kMaxHead);
+  RequestGuard guard(kLimits);
   expect(guard.see(kChunkedHead) == Verdict::fine, "the head is fine");
   const Verdict verdict = guard.see(bytes);
-  expect(verdict == (read_chunks(bytes) ? Verdict::fine : Verdict::bad_chunk),
-         "chunks are fine if they are framed to the letter, and else not");
+  const Chunks chunks = read_chunks(bytes);
+  if (chunks.reading == Reading::complete) {
+    expect(verdict == (chunks.end < bytes.size() ? Verdict::past_end : Verdict::fine),
+           "a request ends where its chunks end");
+    expect(guard.complete(), "complete chunks make a complete request");
+  } else {
+    expect(verdict == (chunks.reading == Reading::broken ? Verdict::bad_chunk : Verdict::fine),
+           "chunks are fine if they are framed to the letter, and else not");
+    expect(verdict != Verdict::fine || !guard.complete(),
+           "incomplete chunks make no complete request");
+  }
 }
 
 }  // namespace

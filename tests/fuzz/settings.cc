@@ -42,6 +42,10 @@ void check(const Settings& s) {
          "on_timeout");
   expect(s.questions.callback_secret.size() <= 2, "callback_secret");
   expect(s.sessions.retention_days >= 1, "retention_days");
+  expect(s.server.tls_cert.empty() == s.server.tls_key.empty(), "tls_cert goes with tls_key");
+  expect(s.auth.proxy_user_header.empty() || !s.server.trusted_proxies.empty(), "trusted_proxies");
+  expect(s.limits.max_headers >= 10 && s.limits.max_header_bytes >= 1024, "limits of heads");
+  expect(s.limits.head_deadline_seconds >= 1 && s.limits.body_deadline_seconds >= 1, "deadlines");
   expect(s.limits.max_questions >= 1 && s.limits.max_questions <= 4, "max_questions");
   expect(s.limits.max_options >= 2 && s.limits.max_options <= 25, "max_options");
   for (const auto bytes : {s.limits.max_body_bytes, s.limits.max_state_bytes,
@@ -50,9 +54,22 @@ void check(const Settings& s) {
   }
 }
 
+// What `holdpoint check` prints.
+void check_shown(const Settings& s) {
+  for (const auto& line : s.shown) {
+    if (line.find("callback_secret") == std::string::npos) continue;
+    for (const auto& secret : s.questions.callback_secret) {
+      expect(secret.reveal().size() < 20 || line.find(secret.reveal()) == std::string::npos,
+             "a secret is not shown");
+    }
+  }
+}
+
 void load(const std::optional<std::filesystem::path>& file, const Environment& environment) {
   try {
-    check(load_settings(file, environment));
+    const Settings settings = load_settings(file, environment);
+    check(settings);
+    check_shown(settings);
   } catch (const SettingsError& e) {
     expect(*e.what(), "a refusal gives the reason");
   }
