@@ -88,6 +88,8 @@ struct Webhook {
       if (!body.empty()) {
         expect_refused("another body", [&](Webhook& w) { w.body = with_flipped_byte(w.body, at); });
       }
+      expect(signed_hash(scheme, headers, body) != signed_hash(scheme, headers, body + " "),
+             "another body is no replay");
     }
     if (scheme == WebhookScheme::standard) {
       expect_refused("another id",

@@ -81,7 +81,11 @@ class Parser final : public httplib::Server {
     bool closed = false;
     do {
       stream.begin_request();
-      process_request(stream, "", 0, "", 0, false, closed, [](httplib::Request& request) {
+      process_request(stream, "", 0, "", 0, false, closed, [&stream](httplib::Request& request) {
+        request.headers.clear();
+        for (const auto& [name, value] : stream.guard().headers()) {
+          request.headers.emplace(name, value);
+        }
         if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) {
           request.headers.emplace("Content-Length", "0");
         }
