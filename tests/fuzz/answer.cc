@@ -67,7 +67,10 @@ void run(std::string_view text) {
   for (const Named& one : *named) {
     const auto choice =
         unless_refused([&] { return choose(one.question->spec, *one.values, one.field, kLimits); });
-    if (choice) check_repeat(*one.question, *choice);
+    if (!choice) continue;
+    expect(choice->selected.size() + (choice->text ? 1 : 0) == one.values->size(),
+           "no value is lost");
+    check_repeat(*one.question, *choice);
   }
 }
 

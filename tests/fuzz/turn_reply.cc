@@ -59,6 +59,7 @@ void run(std::string_view text) {
                  json.contains("error") ==
              1,
          "a reply is just one of the four");
+  expect(members_of(text).size() == json.size(), "no member is there twice");
   check_kind(*reply, text, json);
 }
 
