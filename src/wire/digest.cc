@@ -55,16 +55,14 @@ std::string to_base64(std::string_view bytes) {
 
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 4096) return std::nullopt;
-  // OpenSSL would take padding anywhere, and blanks around it.
-  const auto digits =
-      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
-  const std::string_view tail = digits == std::string_view::npos ? "" : text.substr(digits);
-  if (tail != "" && tail != "=" && tail != "==") return std::nullopt;
+  std::size_t padding = 0;
+  while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
+  // OpenSSL skips white space at both ends and takes `=` anywhere for zeros.
+  const auto digits = text.substr(0, text.size() - padding);
+  if (digits.find_first_of("= \t\r\n") != std::string_view::npos) return std::nullopt;
   std::string out(text.size() / 4 * 3, '\0');
   const int size = EVP_DecodeBlock(bytes_of(out), bytes_of(text), static_cast<int>(text.size()));
   if (size < 0) return std::nullopt;
-  std::size_t padding = 0;
-  while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
   out.resize(static_cast<std::size_t>(size) - padding);
   return out;
 }

@@ -252,11 +252,17 @@ void write_answer(JsonWriter& out, const Question& q) {
   write_answerer(out, q);
 }
 
+// `written` stands between quotes, perhaps with escapes.
+bool is_name(std::string_view written, std::string_view name) {
+  if (written.find('\\') == std::string_view::npos) return written == name;
+  return Json::parse("\"" + std::string(written) + "\"") == name;
+}
+
 // The ask's context with `asked_at` added, unless it has one of its own.
 std::string context_with_time(const Question& q) {
   const auto members = members_of(q.context);
   for (const auto& [name, value] : members) {
-    if (name == "asked_at") return q.context;
+    if (is_name(name, "asked_at")) return q.context;
   }
   std::string text = q.context.substr(0, q.context.rfind('}'));
   text += members.empty() ? "\"asked_at\":\"" : ",\"asked_at\":\"";

@@ -66,6 +66,8 @@ TEST_CASE("a context's own asked_at is left alone") {
   Question q = sample_question();
   q.context = R"({"asked_at":"yesterday","n":1.0})";
   CHECK(written(q).find(R"("context":{"asked_at":"yesterday","n":1.0},)") != std::string::npos);
+  q.context = R"({"asked\u005fat":"yesterday"})";
+  CHECK(written(q).find(R"("context":{"asked\u005fat":"yesterday"},)") != std::string::npos);
   q.context = R"({"deep":{"asked_at":"yesterday"}})";
   CHECK(
       written(q).find(

@@ -71,7 +71,9 @@ TEST_CASE("what is no base64 is no secret") {
   for (const std::string text :
        {"", "whsec_", "not base64 at all, is it?",
         "AAECAwQFBgcICQoLDA0ODw=", "AAECAwQFBgcICQoLDA0ODw",
-        "AAECAwQFBgcICQoLDA0O*w==", "AAECAwQFBgcICQoLDA0O_w==", "WHSEC_AAECAwQFBgcICQoLDA0ODw=="}) {
+        "AAECAwQFBgcICQoLDA0O*w==", "AAECAwQFBgcICQoLDA0O_w==", "WHSEC_AAECAwQFBgcICQoLDA0ODw==",
+        "========================", "AAECAwQFBgcICQoLDA0ODw======", "AAE=AAE=AAE=AAE=AAE=AAE=",
+        "   AAECAwQFBgcICQoLDA0ODw== ", "AAECAwQFBgcICQoLDA0ODw==\r\n\r\n"}) {
     CAPTURE(text);
     CHECK(field_blamed_for(text) == "callback_secret");
   }
