@@ -1,7 +1,6 @@
-#include <doctest/doctest.h>
+#include "tests/flow/crash_walk.h"
 
-#include "tests/support/failing_database.h"
-#include "tests/support/world.h"
+#include <doctest/doctest.h>
 
 using namespace holdpoint;
 using namespace holdpoint::test;
@@ -50,33 +49,6 @@ void check_story(World& world, const SessionId& id) {
   }
   REQUIRE(owed == std::map<std::string, int>{
                       {"question_pending", 1}, {"question_settled", 1}, {"session_completed", 1}});
-}
-
-// Lets the store die at its first point, its second … until `act` gets through without; each time
-// `act` goes on in a new process until idle, and `check` looks at what is there. Returns the
-// points.
-template <class Prepare, class Act, class Check>
-std::int64_t walk(Prepare prepare, Act act, Check check) {
-  for (std::int64_t point = 1;; ++point) {
-    CAPTURE(point);
-    World world(1000);
-    auto client = prepare(world);
-    bool crashed = false;
-    try {
-      world.restart_failing_at(point);
-      act(client);
-    } catch (const Crash&) {
-      crashed = true;
-    }
-    if (!crashed && !static_cast<FailingDatabase&>(world.db()).crashed()) return point;
-    world.restart();
-    // A lease or a claimed delivery that the dead process held may have to run out first.
-    for (int i = 0; i < 4; ++i) {
-      act(client);
-      world.clock.advance(61s);
-    }
-    check(world, client.session.value());
-  }
 }
 
 }  // namespace

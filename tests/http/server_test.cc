@@ -132,10 +132,10 @@ Response echo(const Request& request) {
 }
 
 Routes echo_routes() {
-  return {{"POST", "/json", echo},
-          {"POST", "/form/:id", echo, true},
-          {"GET", "/form/:id", echo},
-          {"GET", "/plain", echo}};
+  return {{"POST", "/json", nothing(), echo},
+          {"POST", "/form/:id", nothing(), echo, false, true},
+          {"GET", "/form/:id", nothing(), echo},
+          {"GET", "/plain", nothing(), echo}};
 }
 
 const std::string kForm = "application/x-www-form-urlencoded";
@@ -180,13 +180,13 @@ TEST_CASE("forms and other types are for no route that does not take them") {
 
 TEST_CASE("every response carries the security headers once, whoever writes it") {
   Routes routes = echo_routes();
-  routes.push_back({"GET", "/own", [](const Request&) {
+  routes.push_back({"GET", "/own", nothing(), [](const Request&) {
                       Response response;
                       response.headers = {{"cache-control", "max-age=60"},
                                           {"Content-Security-Policy", "default-src 'self'"}};
                       return response;
                     }});
-  routes.push_back({"GET", "/stream", [](const Request&) {
+  routes.push_back({"GET", "/stream", nothing(), [](const Request&) {
                       Response response;
                       response.stream = [](const StreamWrite& write) {
                         write("x");
@@ -194,8 +194,8 @@ TEST_CASE("every response carries the security headers once, whoever writes it")
                       };
                       return response;
                     }});
-  routes.push_back(
-      {"GET", "/throws", [](const Request&) -> Response { throw std::runtime_error("x"); }});
+  routes.push_back({"GET", "/throws", nothing(),
+                    [](const Request&) -> Response { throw std::runtime_error("x"); }});
   Served served(routes);
   for (const auto& request :
        {get("/plain"), get("/stream"), get("/throws"), get("/nowhere"), get("/json"),

@@ -131,6 +131,14 @@ TEST_CASE("every number has its range") {
            Range{"limits", "max_context_bytes", 2, kGiB},
            Range{"limits", "max_reply_bytes", 1024, kGiB},
            Range{"limits", "max_messages", 1, 1'000'000},
+           Range{"limits", "max_headers", 10, 1000},
+           Range{"limits", "max_header_bytes", 1024, 1 << 20},
+           Range{"limits", "head_deadline_seconds", 1, 600},
+           Range{"limits", "body_deadline_seconds", 1, 3600},
+           Range{"limits", "max_connections_per_address", 1, 100'000},
+           Range{"limits", "requests_per_key_per_second", 1, 1'000'000},
+           Range{"limits", "wrong_credentials_per_minute", 1, 1'000'000},
+           Range{"auth", "login_hours", 1, 8760},
        }) {
     const std::string name = "[" + std::string(range.section) + "] " + range.key;
     CAPTURE(name);

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/text.h"
+#include "http/router.h"
+#include "wire/form.h"
+
+namespace holdpoint::test {
+
+// A request as a test writes it down, and what routes answer to it without a server.
+struct Call {
+  std::string method = "GET";
+  std::string target = "/";  // With the query.
+  std::multimap<std::string, std::string> headers;
+  std::string body;
+  std::string peer = "127.0.0.1";
+  bool tls = false;
+
+  Call& with(const std::string& name, const std::string& value) {
+    headers.emplace(lower_case(name), value);
+    return *this;
+  }
+  Call& form(const std::vector<std::pair<std::string, std::string>>& fields) {
+    for (const auto& [name, value] : fields) {
+      body += (body.empty() ? "" : "&") + escape_url(name) + "=" + escape_url(value);
+    }
+    return with("Content-Type", "application/x-www-form-urlencoded");
+  }
+  Call& json(const std::string& text) {
+    body = text;
+    return with("Content-Type", "application/json");
+  }
+};
+
+inline Call get(const std::string& target) { return Call{"GET", target, {}, "", "127.0.0.1"}; }
+inline Call post(const std::string& target) { return Call{"POST", target, {}, "", "127.0.0.1"}; }
+
+inline Request request_of(const Call& call) {
+  Request request;
+  request.method = call.method;
+  request.path = call.target.substr(0, call.target.find('?'));
+  if (const auto query = call.target.find('?'); query != std::string::npos) {
+    request.query = Form::parse(call.target.substr(query + 1)).fields();
+  }
+  request.body = call.body;
+  request.peer = call.peer;
+  request.tls = call.tls;
+  const auto headers = call.headers;
+  request.header = [headers](const char* name) {
+    const auto it = headers.lower_bound(lower_case(name));
+    return it == headers.end() || it->first != lower_case(name) ? "" : it->second;
+  };
+  request.header_count = [headers](const char* name) { return headers.count(lower_case(name)); };
+  request.content_type = request.header("Content-Type");
+  return request;
+}
+
+// The `:name` parts of a path that fits the pattern; nothing if it does not.
+inline std::optional<std::map<std::string, std::string>> fit(std::string_view pattern,
+                                                             std::string_view path) {
+  std::map<std::string, std::string> parameters;
+  while (!pattern.empty() && !path.empty()) {
+    const auto part = pattern.substr(1, pattern.find('/', 1) - 1);
+    const auto given = path.substr(1, path.find('/', 1) - 1);
+    if (part.starts_with(':')) {
+      parameters.emplace(part.substr(1), given);
+    } else if (part != given) {
+      return std::nullopt;
+    }
+    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
+    path.remove_prefix(std::min(path.size(), given.size() + 1));
+  }
+  if (!pattern.empty() || !path.empty()) return std::nullopt;
+  return parameters;
+}
+
+// What the route that fits answers; 404 if none does.
+inline Response answer_call(const Routes& routes, const Call& call) {
+  Request request = request_of(call);
+  for (const auto& route : routes) {
+    const bool method =
+        route.method == call.method || (route.method == "GET" && call.method == "HEAD");
+    if (!method) continue;
+    if (auto parameters = fit(route.pattern, request.path)) {
+      request.parameters = std::move(*parameters);
+      return answer_request(route, request);
+    }
+  }
+  return error_response(404, "no_route", call.method + " " + call.target);
+}
+
+inline std::string header_of(const Response& response, const std::string& name) {
+  for (const auto& [n, value] : response.headers) {
+    if (n == name) return value;
+  }
+  return "";
+}
+
+}  // namespace holdpoint::test

@@ -1,0 +1,185 @@
+#include "http/question_page.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace holdpoint {
+namespace {
+
+const Time kDeadline = parse_iso("2026-11-16T09:05:59.999Z").value();
+
+// Markup in the place of `name`, which must not get into a page as it is.
+std::string evil(const std::string& name) { return "\"'><script>" + name + "</script>&"; }
+std::string tamed(const std::string& name) {
+  return "&quot;&#39;&gt;&lt;script&gt;" + name + "&lt;/script&gt;&amp;";
+}
+
+Question simple() {
+  Question q;
+  q.id = QuestionId("q");
+  q.session_id = SessionId("s");
+  q.agent_name = "poet";
+  q.spec.question = "What style?";
+  q.spec.options = {{"haiku", "", "", false}, {"sonnet", "", "", true}};
+  q.deadline_at = kDeadline;
+  return q;
+}
+
+std::string page_of(const Question& q, const std::vector<std::string>& chosen = {},
+                    const std::string& own = "", bool may_cancel = false) {
+  return question_page({q, "/question/q", {}, may_cancel, chosen, own, ""}).body;
+}
+
+bool has(const std::string& page, const std::string& text) {
+  return page.find(text) != std::string::npos;
+}
+
+void check_no_markup(const std::string& page) {
+  CHECK_FALSE(has(page, "<script"));
+  CHECK_FALSE(has(page, "\"'>"));
+}
+
+TEST_CASE("nothing that an agent or a person wrote becomes markup") {
+  Question q = simple();
+  q.agent_name = evil("agent");
+  q.spec.question = evil("question");
+  q.spec.header = evil("header");
+  q.spec.options = {{evil("label"), evil("description"), evil("emoji"), true},
+                    {"b", "", "", false}};
+  q.context = R"({"\"'><script>key</script>&":"\"'><script>value</script>&",)"
+              R"("deep":{"a":["\"'><script>nested</script>&"]}})";
+  const Response page = question_page({q,
+                                       evil("action"),
+                                       {{evil("name"), evil("hidden")}},
+                                       true,
+                                       {evil("label")},
+                                       evil("own"),
+                                       evil("complaint")},
+                                      422);
+  CHECK(page.status == 422);
+  check_no_markup(page.body);
+  for (const char* field : {"agent", "question", "header", "label", "description", "emoji", "key",
+                            "value", "action", "name", "hidden", "own", "complaint"}) {
+    CAPTURE(field);
+    CHECK(has(page.body, tamed(field)));
+  }
+  CHECK(has(page.body, "&lt;script&gt;nested&lt;/script&gt;"));
+}
+
+TEST_CASE("nothing becomes markup on the pages of a question's end either") {
+  Question q = simple();
+  q.agent_name = evil("agent");
+  q.spec.question = evil("question");
+  q.spec.header = evil("header");
+  q.status = QuestionStatus::answered;
+  q.choice = Choice{{evil("label")}, evil("own")};
+  q.answered_by = evil("by");
+  q.answered_via = evil("via");
+  q.settled_at = kDeadline;
+  for (const Response& page : {settled_page(q), thanks_page(q)}) {
+    check_no_markup(page.body);
+    for (const char* field : {"agent", "question", "header", "label", "own"}) {
+      CAPTURE(field);
+      CHECK(has(page.body, tamed(field)));
+    }
+  }
+  CHECK(has(settled_page(q).body, tamed("by")));
+  CHECK(has(settled_page(q).body, tamed("via")));
+}
+
+TEST_CASE("a page shows its question, its options and until when") {
+  Question q = simple();
+  q.spec.header = "Poem";
+  q.spec.options[0].emoji = "🌸";
+  q.spec.options[0].description = "Three lines.";
+  q.context = R"({"topic":"love","lines":3})";
+  const std::string page = page_of(q);
+  for (const char* text :
+       {"poet asks", "Poem", "What style?", "🌸 haiku", "Three lines.", "recommended", "topic",
+        "love", "lines", "Answer by 2026-11-16 09:05 UTC"}) {
+    CAPTURE(text);
+    CHECK(has(page, text));
+  }
+  CHECK(has(page, "<form method=\"post\" action=\"/question/q\">"));
+  CHECK_FALSE(has(page, "<script"));
+}
+
+TEST_CASE("nothing is filled in unless the page is told to") {
+  const std::string page = page_of(simple());
+  CHECK_FALSE(has(page, "checked"));
+  CHECK(has(page, "rows=\"3\"></textarea>"));
+}
+
+TEST_CASE("what was chosen is filled in, by its whole label") {
+  const std::string page = page_of(simple(), {"sonnet"});
+  CHECK(has(page, "value=\"sonnet\" checked>"));
+  CHECK_FALSE(has(page, "value=\"haiku\" checked>"));
+  CHECK_FALSE(has(page_of(simple(), {"hai", "Sonnet", ""}), "checked"));
+  CHECK(has(page_of(simple(), {}, "a limerick"), "rows=\"3\">a limerick</textarea>"));
+}
+
+TEST_CASE("one choice has radio buttons, several have check boxes") {
+  Question q = simple();
+  CHECK(has(page_of(q), "type=\"radio\""));
+  CHECK_FALSE(has(page_of(q), "type=\"checkbox\""));
+  q.spec.multi_select = true;
+  const std::string page = page_of(q, {"haiku", "sonnet"});
+  CHECK_FALSE(has(page, "type=\"radio\""));
+  CHECK(has(page, "value=\"haiku\" checked>"));
+  CHECK(has(page, "value=\"sonnet\" checked>"));
+}
+
+TEST_CASE("own words are offered where they are allowed, and always where there is no option") {
+  Question q = simple();
+  CHECK(has(page_of(q), "<textarea"));
+  q.spec.allow_other = false;
+  CHECK_FALSE(has(page_of(q), "<textarea"));
+  q.spec.options = {};
+  CHECK(has(page_of(q), "<textarea"));
+}
+
+TEST_CASE("cancel is offered only where it is allowed") {
+  CHECK_FALSE(has(page_of(simple()), "value=\"cancel\""));
+  CHECK(has(page_of(simple(), {}, "", true), "value=\"cancel\""));
+}
+
+TEST_CASE("a context that is no object, or empty, shows nothing") {
+  Question q = simple();
+  for (const char* context : {"{}", "", "[1]", "null", "{broken"}) {
+    q.context = context;
+    CHECK_FALSE(has(page_of(q), "<dl>"));
+  }
+}
+
+TEST_CASE("a settled question shows who decided, when and what") {
+  Question q = simple();
+  q.status = QuestionStatus::answered;
+  q.choice = Choice{{"haiku"}, {}};
+  q.answered_by = "ana";
+  q.answered_via = "email";
+  q.settled_at = kDeadline;
+  const Response page = settled_page(q);
+  CHECK(page.status == 200);
+  CHECK(has(page.body, "ana answered on 2026-11-16 09:05 UTC via email"));
+  CHECK(has(page.body, "<blockquote>haiku</blockquote>"));
+  q.status = QuestionStatus::cancelled;
+  CHECK(has(settled_page(q).body, "This request is cancelled since 2026-11-16 09:05 UTC"));
+  CHECK(has(thanks_page(q).body, "You cancelled this request"));
+}
+
+TEST_CASE("a form's answer is its choices and its own words") {
+  using Texts = std::vector<std::string>;
+  const auto read = [](const char* body) { return read_answer(Form::parse(body)); };
+  CHECK(read("") == Texts{});
+  CHECK(read("own=") == Texts{});
+  CHECK(read("own=+%0D%0A+") == Texts{});
+  CHECK(read("choice=haiku&own=") == Texts{"haiku"});
+  CHECK(read("choice=b&choice=a&own=c") == Texts{"b", "a", "c"});
+  CHECK(read("own=two%0D%0Alines%0D%0A+") == Texts{"two\nlines"});
+  CHECK(read("own=++indented") == Texts{"  indented"});
+  CHECK(read("answer=x") == Texts{});
+}
+
+}  // namespace
+}  // namespace holdpoint
