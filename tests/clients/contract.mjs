@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import addFormats from 'ajv-formats';
 import Ajv2020 from 'ajv/dist/2020.js';
 
+// Whatever is answered, no browser may make more of it than it says.
+const onEveryResponse = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
+
 const mediaType = (header) => (header ?? '').split(';')[0].trim().toLowerCase();
 
 export class Contract {
@@ -10,10 +13,12 @@ export class Contract {
   #operations = [];
   #compiled = new Map();
 
+  // What all contracts of this process have seen.
+  static seen = new Set();
+  static seenCodes = new Set();
+
   constructor(document) {
     this.document = document;
-    this.seen = new Set();
-    this.seenCodes = new Set();
     for (const [name, schema] of Object.entries(document.components.schemas)) this.#ajv.addSchema(this.#local(schema), name);
     for (const [path, item] of Object.entries(document.paths)) {
       const pattern = new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`);
@@ -55,6 +60,12 @@ export class Contract {
     return found;
   }
 
+  // The one at this path, if there is one.
+  operationAt(method, target) {
+    const path = target.split('?')[0];
+    return this.#operations.find((operation) => operation.method === method && operation.pattern.test(path));
+  }
+
   operations() {
     return this.#operations;
   }
@@ -84,15 +95,22 @@ export class Contract {
     const { content, headers = {} } = this.#follow(documented);
 
     for (const [header, { required, schema }] of Object.entries(headers)) {
-      const text = response.headers[header.toLowerCase()];
+      const text = [response.headers[header.toLowerCase()]].flat()[0];
       assert.ok(text !== undefined || !required, `${what} lacks the header ${header}`);
       if (text !== undefined) this.assertFits(schema, schema.type === 'integer' ? Number(text) : text, `${what}, ${header}`);
     }
-    const type = mediaType(response.headers['content-type']);
-    assert.ok(content[type], `${what}: the content type "${type}" is not documented`);
-    if (type === 'application/json') this.assertFits(content[type].schema, response.json, what);
-    this.seen.add(`${name} ${status} ${type}`);
-    if (response.json?.error) this.seenCodes.add(`${name} ${status} ${response.json.error.code}`);
+    for (const [header, value] of Object.entries(onEveryResponse)) assert.equal(response.headers[header], value, `${what}, ${header}`);
+    if (content) {
+      const type = mediaType(response.headers['content-type']);
+      assert.ok(content[type], `${what}: the content type "${type}" is not documented`);
+      if (type === 'application/json') this.assertFits(content[type].schema, response.json, what);
+      if (type === 'text/html') assert.match(response.text, /^<!doctype html>\n<html lang="en">[^]+<\/html>\n$/, what);
+      Contract.seen.add(`${name} ${status} ${type}`);
+    } else {
+      assert.equal(response.text, '', `${what}: a body is not documented`);
+      Contract.seen.add(`${name} ${status} -`);
+    }
+    if (response.json?.error) Contract.seenCodes.add(`${name} ${status} ${response.json.error.code}`);
     return response;
   }
 
@@ -101,7 +119,7 @@ export class Contract {
     const all = [];
     const add = (name, responses) => {
       for (const [status, response] of Object.entries(responses)) {
-        all.push(...list(this.#follow(response).content).map((entry) => `${name} ${status} ${entry}`));
+        all.push(...list(this.#follow(response).content ?? { '-': {} }).map((entry) => `${name} ${status} ${entry}`));
       }
     };
     for (const { operationId, responses } of this.#operations) add(operationId, responses);

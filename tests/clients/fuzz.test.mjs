@@ -11,11 +11,12 @@ const seed = Number(process.env.HOLDPOINT_FUZZ_SEED ?? 20261116);
 const options = { timeout: 60_000 };
 
 let world;
+let closed;  // For what would close an open server.
 let contract;
 const statuses = {};
 
-async function send(target, body) {
-  const response = await world.request('POST', target, { body: Buffer.isBuffer(body) ? body : JSON.stringify(body) });
+async function send(target, body, { at = world, headers = {} } = {}) {
+  const response = await at.request('POST', target, { headers, body: Buffer.isBuffer(body) ? body : JSON.stringify(body) });
   statuses[response.status] = (statuses[response.status] ?? 0) + 1;
   assert.ok(response.status < 500, `${response.status}: ${response.text}`);
   contract.check(response);
@@ -140,9 +141,13 @@ function kept() {
 
 before(async () => {
   world = await startWorld({ agents: { echo, approvals: { runner: 'external', async_questions: true } } });
+  closed = await startWorld({ closed: true, agents: { approvals: { runner: 'external', async_questions: true } } });
   contract = new Contract((await world.request('GET', '/openapi.json')).json);
 }, options);
-after(() => world?.stop(), options);
+after(async () => {
+  await world?.stop();
+  await closed?.stop();
+}, options);
 
 test('a valid ask is always accepted', options, async (t) => {
   t.diagnostic(`seed ${seed}`);
@@ -201,6 +206,31 @@ test('a changed cancel is refused or was still valid', options, () => {
 test('a webhook takes every object and refuses the rest', options, () => check(300, fc.oneof(fc.dictionary(text(10), nasty, { maxKeys: 4 }), nasty), async (body) => {
   assertAllowed('triggerAgent', body, await send('/agent/webhook/echo', body));
 }));
+
+test('a changed key, user or link is refused or was still valid', options, async () => {
+  const as = { at: closed, headers: await closed.key('admin') };
+  const { json: { questions: [{ id }] } } = await send('/agent/ask', labelled, { at: closed, headers: await closed.key('questions:ask') });
+  const scope = fc.constantFrom('sessions:create', 'sessions:read', 'questions:ask', 'questions:read', 'questions:answer', 'admin', 'webhook:a', 'webhook:a b', 'webhook:', 'Admin', '*');
+  const key = fc.record({ name: text(70), scopes: fc.array(scope, { minLength: 1, maxLength: 3 }), expires_in_days: fc.constantFrom(1, 90, 3650, 3651) }, { requiredKeys: ['name', 'scopes'] });
+  // Without a password: to hash one takes a fifth of a second.
+  const user = fc.record({
+    name: fc.oneof(fc.string({ unit: fc.constantFrom(...'abcdEFGH1234@.+-_'), minLength: 6, maxLength: 12 }), fc.string({ unit: fc.constantFrom('a', ' ', '/', 'ü'), maxLength: 4 })),
+    role: fc.constantFrom('viewer', 'answerer', 'admin', 'root'),
+  });
+  const cases = { createKey: ['/agent/keys', key], addUser: ['/agent/users', user], makeLink: [`/agent/questions/${id}/links`, fc.record({ recipient: text(210) })] };
+  for (const [operationId, [target, valid]] of Object.entries(cases)) {
+    const taken = { yes: 0, no: 0 };
+    await check(200, fc.oneof(valid, mutated(valid)), async (body) => {
+      const response = await send(target, body, as);
+      taken[response.status === 201 ? 'yes' : 'no'] += 1;
+      assertAllowed(operationId, body, response);
+    });
+    assert.ok(taken.yes > 10 && taken.no > 10, `${operationId}: ${JSON.stringify(taken)}`);
+  }
+  // What got in must also come out again.
+  for (const target of ['/agent/keys', '/agent/users', '/agent/audit?limit=1000']) contract.check(await closed.request('GET', target, { headers: as.headers }));
+  assert.equal((await closed.request('GET', '/agent/audit/verify', { headers: as.headers })).json.ok, true);
+});
 
 test('bytes that are not JSON are refused', options, async () => {
   const session = await makeOpen();

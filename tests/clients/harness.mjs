@@ -96,11 +96,23 @@ function findBinary() {
 // JSON is YAML, so that front matter needs no YAML writer.
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
+// A response as it came over the wire, in the form that `request` gives it.
+export function parseResponse(method, target, raw) {
+  const end = raw.indexOf('\r\n\r\n');
+  const [first, ...lines] = raw.slice(0, end).split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const text = raw.slice(end + 4);
+  const isJson = /^application\/json\b/.test(headers['content-type'] ?? '');
+  return { method, path: target, status: Number(first.split(' ')[1]), headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
+}
+
 /**
  * `agents`: name → front matter, plus `turn(request)` for an agent that lives in this process:
  * it gets the turn as parsed JSON and returns the reply object.
+ * `limits`: what differs from the defaults of that section.
+ * `closed`: there is an admin's key, so that every call needs a credential; `world.key(…)` makes them.
  */
-export async function startWorld({ agents = {} } = {}) {
+export async function startWorld({ agents = {}, limits = {}, closed = false } = {}) {
   const binary = findBinary();
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-clients-'));
   const turns = [];
@@ -126,7 +138,7 @@ url = "sqlite:holdpoint.db"
 dir = "agents"
 [limits]
 max_body_bytes = ${maxBodyBytes}
-[outgoing]
+${Object.entries(limits).map(([name, value]) => `${name} = ${value}\n`).join('')}[outgoing]
 allow_private = ["127.0.0.0/8"]
 `);
 
@@ -159,7 +171,7 @@ allow_private = ["127.0.0.0/8"]
   const tail = () => log.slice(-20).join('\n');
 
   const connections = new http.Agent({ keepAlive: true, maxSockets: 64 });
-  const world = { log, turns, folder };
+  const world = { log, turns, folder, closed };
 
   const stop = async () => {
     process.removeListener('exit', killServer);
@@ -204,6 +216,12 @@ allow_private = ["127.0.0.0/8"]
       return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
     };
 
+    // Connections that are open and say nothing, until they are released.
+    world.hold = (n) => {
+      const sockets = Array.from({ length: n }, () => net.connect({ host, port }).on('error', () => {}));
+      return { release: () => sockets.forEach((socket) => socket.destroy()) };
+    };
+
     // Sends `text` as it is, on a connection of its own; gives all that comes back until the server hangs up.
     world.raw = async (text) => {
       const socket = net.connect({ host, port });
@@ -246,7 +264,23 @@ allow_private = ["127.0.0.0/8"]
       };
     };
 
+    // A key with these scopes, as a header; always the same one for the same scopes.
+    const made = new Map();
+    const makeKey = async (scopes) => {
+      const { status, json, text } = await world.request('POST', '/agent/keys', {
+        body: { name: scopes.join(' '), scopes }, headers: made.size > 0 ? await made.get('admin') : {},
+      });
+      if (status !== 201) throw new Error(`no key for ${scopes}: ${status} ${text}`);
+      return { authorization: `Bearer ${json.key}` };
+    };
+    world.key = (...scopes) => {
+      const name = scopes.join(' ');
+      if (!made.has(name)) made.set(name, makeKey(scopes));
+      return made.get(name);
+    };
+
     await eventually('the server to be ready', async () => (await world.request('GET', '/readyz')).status === 200);
+    if (closed) await world.key('admin');
   } catch (error) {
     await stop().catch(() => {});
     throw error;

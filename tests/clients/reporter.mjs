@@ -12,11 +12,11 @@ export default async function* report(events) {
     if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
     if (type !== 'test:pass' && type !== 'test:fail') continue;
 
-    // Node also reports each file as a case; that tells something new only when the file itself broke.
-    const isFile = data.name.endsWith('.test.mjs');
+    // Node also reports each file and suite as a case; that tells something new only when it broke by itself.
+    const isGroup = data.name.endsWith('.test.mjs') || data.details?.type === 'suite';
     const reason = data.details?.error;
-    if (isFile && (type === 'test:pass' || reason?.failureType === 'subtestsFailed')) continue;
-    const label = `${data.file ? `${path.basename(data.file, '.test.mjs')}: ` : ''}${data.name}`;
+    if (isGroup && (type === 'test:pass' || reason?.failureType === 'subtestsFailed')) continue;
+    const label = `${data.file ? `${path.basename(data.file).replace(/(\.test)?\.mjs$/, '')}: ` : ''}${data.name}`;
     const took = `(${Math.round(data.details?.duration_ms ?? 0)} ms)`;
     // A case that was skipped or put off has proved nothing.
     if (type === 'test:pass' && data.skip === undefined && data.todo === undefined) {

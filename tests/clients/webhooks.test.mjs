@@ -6,6 +6,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { failsOnce, listens, writePoem } from './agents.mjs';
 import { Contract } from './contract.mjs';
 import { eventually, publicUrl, startReceiver, startWorld } from './harness.mjs';
+import { form, hiddenFields } from './people.mjs';
 
 const options = { timeout: 60_000 };
 const makeSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
@@ -32,6 +33,8 @@ before(async () => {
     agents: {
       signed: { ...writePoem, ...to('/hook') },
       rotated: { ...writePoem, ...to('/rotated', { callback_secret: [newSecret, oldSecret] }) },
+      linked: { ...writePoem, ...to('/linked', { callback_link: true }) },
+      'linked-guarded': { ...writePoem, ...to('/linked', { callback_link: true, answerers: ['ana'] }) },
       unsigned: { ...writePoem, question_callback: `${receiver.url}/unsigned` },
       flaky: { ...writePoem, ...to('/flaky') },
       moved: { ...writePoem, ...to('/moved') },
@@ -81,6 +84,23 @@ test('a callback carries the question and verifies', options, async () => {
   assert.ok(Math.abs(Number(got.headers['webhook-timestamp']) - Date.now() / 1000) < 60);
   const [delivery] = await deliveries(session);
   assert.equal(got.headers['webhook-id'], delivery.id);
+});
+
+test('a callback carries a link to answer with, if the agent says so', options, async () => {
+  const session = await trigger('linked');
+  const got = await callback(session);
+  const body = verify(secret, got);
+  assert.deepEqual(Object.keys(body), ['event', 'session_id', 'agent_name', 'question', 'answer_url', 'answer_page']);
+  assert.match(body.answer_page.slice(body.answer_url.length), /^\?token=[\w-]{43}$/);
+  assert.ok(body.answer_page.startsWith(body.answer_url));
+  const page = contract.check(await world.request('GET', body.answer_page.slice(publicUrl.length)));
+  assert.equal(page.status, 200);
+  const done = contract.check(await world.request('POST', `/agent/answer/${session}`, form({ ...hiddenFields(page), choice: 'haiku' })));
+  assert.equal(done.status, 200, done.text);
+  const { answer: text, answered_via: via, answered_by: by } = (await world.request('GET', `/agent/questions/${body.question.id}`)).json;
+  assert.deepEqual([text, via, by], ['haiku', 'url', new URL(receiver.url).host]);
+  // With answerers only one of them may have a link, and a URL is none.
+  assert.equal(JSON.parse((await callback(await trigger('linked-guarded'))).raw).answer_page, undefined);
 });
 
 test('while a secret rotates, the old and the new verifier both accept', options, async () => {
