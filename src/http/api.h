@@ -21,7 +21,8 @@
 
 namespace holdpoint {
 
-// Lists are made a few at a time: each holds its rows and its text meanwhile.
+// Lists are made two at a time: each holds its rows and its text meanwhile, and one of the store's
+// four readers, of which some must be left for others.
 class Pages {
  public:
   class Place {
@@ -35,7 +36,7 @@ class Pages {
   };
 
  private:
-  std::counting_semaphore<> places_{4};
+  std::counting_semaphore<> places_{2};
 };
 
 // What the routes of keys, users and the audit log call; the command line has it without a server.
