@@ -144,11 +144,13 @@ class HttpServer::Listener final : public httplib::Server {
       apply(std::move(*refusal), response);
       return HandlerResponse::Handled;
     });
-    set_expect_100_continue_handler([this](const httplib::Request& request, httplib::Response&) {
-      if (!too_large(request)) return 100;
-      serving->refuse({413, "too_large", kTooLarge, "body"});
-      return 413;
-    });
+    set_expect_100_continue_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          if (!too_large(request)) return 100;
+          serving->refuse({413, "too_large", kTooLarge, "body"});
+          response.status = 413;  // The library writes it all the same, into nothing.
+          return 413;
+        });
     set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       // The library closes after every error; one that a route answered leaves nothing unread.
       const bool routed = !request.matched_route.empty() && serving->request_complete() &&

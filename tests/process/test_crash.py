@@ -43,6 +43,7 @@ def break_listener(pid):
         with socket.socket(fileno=libc.syscall(438, pidfd, int(name), 0)) as mine:  # pidfd_getfd
             if mine.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 mine.shutdown(socket.SHUT_RDWR)
+                break  # From here on the process is on its way out, and its descriptors with it.
     os.close(pidfd)
 
 
