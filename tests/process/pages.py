@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 from client import check, equal
 
-ALLOWED_TAGS = {"html", "head", "meta", "title", "link", "body", "main", "h1", "p", "strong", "em", "small", "dl", "dt", "dd",
+ALLOWED_TAGS = {"html", "head", "meta", "title", "link", "body", "main", "h1", "p", "strong", "em", "small", "dl", "dt", "dd", "code",
                 "form", "fieldset", "legend", "label", "input", "span", "textarea", "button", "blockquote", "ul", "li", "a"}
 ALLOWED_ATTRIBUTES = {"lang", "charset", "name", "content", "rel", "href", "class", "role", "method", "action", "type", "value",
                       "checked", "rows", "autocomplete", "required", "autofocus"}
