@@ -196,6 +196,8 @@ def open_server(world):
     visitors = [client, Holder(server, {"Cookie": "holdpoint=" + "A" * 43}), Holder(server, {"Authorization": "Bearer hp_0_0"})]
     seeds = ["/", "/login", *links, *(link + "&answer=no" for link in links if "token=" in link),
              *(f"/question/{question['id']}" for question in client.questions())]
+    before = dump(server)
     followers = [Follower(visitor).follow(seeds) for visitor in visitors]
+    check(before == dump(server), f"the first round changed something: {difference(before, dump(server))}")
     check(sum(status == 200 and "/question/" in path for path, status in followers[0].seen.items()) > 10, "no questions were seen")
     check_crawl(server, followers, api_paths(server, client), 2_000)
