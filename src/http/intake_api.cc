@@ -111,16 +111,27 @@ std::optional<Response> verify_upstream(Api& api, const AgentDefinition& agent,
   return std::nullopt;
 }
 
-// Slack asks once whether the address is ours, and wants its own word back.
-std::optional<std::string> slack_challenge(const AgentDefinition& agent, std::string_view payload) {
-  if (agent.webhook_verify != WebhookScheme::slack) return std::nullopt;
+// What Slack says in the body and others in headers: the event's id, which its retries repeat; or a
+// question whether the address is ours, to which it wants its own word back.
+struct SlackBody {
+  std::optional<std::string> event_id;
+  std::optional<std::string> challenge;  // The answer.
+};
+SlackBody read_slack(std::string_view payload) {
   const Json body = parse_json(payload, "body");
-  if (body.value("type", Json()) != "url_verification") return std::nullopt;
-  const Json challenge = body.value("challenge", Json());
-  if (!challenge.is_string()) throw BadRequest("challenge", "must be a string");
-  JsonWriter out;
-  out.begin_object().member("challenge", challenge.get<std::string>()).end_object();
-  return out.take();
+  SlackBody slack;
+  if (body.value("type", Json()) == "url_verification") {
+    const Json challenge = body.value("challenge", Json());
+    if (!challenge.is_string()) throw BadRequest("challenge", "must be a string");
+    JsonWriter out;
+    out.begin_object().member("challenge", challenge.get<std::string>()).end_object();
+    slack.challenge = out.take();
+  }
+  const Json id = body.value("event_id", Json());
+  if (id.is_string() && !id.get<std::string>().empty() && id.get<std::string>().size() <= 255) {
+    slack.event_id = id.get<std::string>();
+  }
+  return slack;
 }
 
 Response trigger(Api& api, const Request& request) {
@@ -140,12 +151,14 @@ Response trigger(Api& api, const Request& request) {
   if (trigger.payload[trigger.payload.find_first_not_of(" \t\r\n")] != '{') {
     throw Unreadable("body", "must be a JSON object");
   }
-  if (auto challenge = slack_challenge(*agent, trigger.payload)) {
-    return json_response(200, std::move(*challenge));
-  }
   // A signed webhook goes by its own id: no other header of it is signed.
   trigger.idempotency_key = idempotency_key(
-      request, trigger.receipt.has_value() ? own_id_headers(agent->webhook_verify) : kIdHeaders);
+      request, trigger.receipt ? own_id_headers(agent->webhook_verify) : kIdHeaders);
+  if (trigger.receipt && agent->webhook_verify == WebhookScheme::slack) {
+    auto slack = read_slack(trigger.payload);
+    if (slack.challenge) return json_response(200, std::move(*slack.challenge));
+    trigger.idempotency_key = std::move(slack.event_id);
+  }
   if (const auto parent = query.text("parent")) trigger.parent_id = SessionId(*parent);
   const auto admitted = api.intake.admit(trigger, api.clock.now());
   if (!admitted) return unknown_agent(trigger.agent_name);

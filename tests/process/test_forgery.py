@@ -319,6 +319,18 @@ def slack_challenge(world):
     upstream.accepted(upstream.new[GitHub].sign(body))
 
 
+@case("Slack's retries, signed anew, go by the event's id in the body")
+def slack_retries(world):
+    upstream = Upstream(world)
+    body = json.dumps({"type": "event_callback", "event_id": "Ev123", "event": {"type": "app_mention"}}).encode()
+    now = int(time.time())
+    first = upstream.accepted(upstream.new[Slack].sign(body, at=now - 10))
+    again = upstream.accepted(upstream.new[Slack].sign(body, at=now))
+    equal((again["session_id"], again["duplicate"]), (first["session_id"], True), "Slack's retry")
+    other = upstream.accepted(upstream.new[Slack].sign(body.replace(b"Ev123", b"Ev124"), at=now))
+    equal(upstream.sessions(), {first["session_id"], other["session_id"]}, "sessions")
+
+
 @case("in open mode a signature is wanted all the same")
 def open_mode(world):
     double = world.http_agent(lambda turn: {"result": {}})
