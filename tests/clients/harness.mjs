@@ -216,10 +216,15 @@ allow_private = ["127.0.0.0/8"]
       return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
     };
 
-    // Connections that are open and say nothing, until they are released.
-    world.hold = (n) => {
+    // Connections that were served once, if there was room, and stay open until they are released.
+    world.hold = async (n) => {
       const sockets = Array.from({ length: n }, () => net.connect({ host, port }).on('error', () => {}));
-      return { release: () => sockets.forEach((socket) => socket.destroy()) };
+      const release = () => sockets.forEach((socket) => socket.destroy());
+      await within(10_000, `an answer on each of ${n} connections`, Promise.all(sockets.map((socket) => {
+        socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        return once(socket, 'data');
+      })));
+      return { release };
     };
 
     // Sends `text` as it is, on a connection of its own; gives all that comes back until the server hangs up.

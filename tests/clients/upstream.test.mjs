@@ -28,20 +28,23 @@ const holds = (verify) => {
   }
 };
 
-const asStandard = (Webhook) => ({
+// Standard Webhooks; `prefix` is what the headers' names begin with.
+const asStandard = (Webhook, prefix) => ({
   agent: 'standard',
   sign: (body, { off = 0, at = seconds(off), id = newId(), secret = standardSecret } = {}) => ({
-    'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': new Webhook(secret).sign(id, new Date(Number(at) * 1000), body),
+    [`${prefix}-id`]: id, [`${prefix}-timestamp`]: at, [`${prefix}-signature`]: new Webhook(secret).sign(id, new Date(Number(at) * 1000), body),
   }),
   accepts: (body, headers) => holds(() => new Webhook(standardSecret).verify(body, headers)),
-  timestamp: 'webhook-timestamp',
-  signature: 'webhook-signature',
+  id: `${prefix}-id`,
+  timestamp: `${prefix}-timestamp`,
+  signature: `${prefix}-signature`,
   otherSecret: `whsec_${randomBytes(24).toString('base64')}`,
 });
 
 const upstreams = {
-  standardwebhooks: asStandard(StandardWebhook),
-  svix: asStandard(SvixWebhook),
+  standardwebhooks: asStandard(StandardWebhook, 'webhook'),
+  svix: asStandard(SvixWebhook, 'svix'),
+  'svix, unbranded': asStandard(SvixWebhook, 'webhook'),
   octokit: {
     agent: 'github',
     sign: async (body, { secret = githubSecret, id = newId() } = {}) => ({ 'x-github-delivery': id, 'x-github-event': 'push', 'x-hub-signature-256': await signAsGithub(secret, body) }),
@@ -64,7 +67,7 @@ const upstreams = {
 };
 
 // Signed requests that are not what was signed; each `[what, body, headers]`.
-async function forgeries({ sign, timestamp, signature, otherSecret }) {
+async function forgeries({ sign, id, timestamp, signature, otherSecret }) {
   const body = newBody();
   const headers = await sign(body);
   const value = headers[signature];
@@ -87,9 +90,9 @@ async function forgeries({ sign, timestamp, signature, otherSecret }) {
       ['a time long ago', body, await sign(body, { off: -302 })],
       ['a time to come', body, await sign(body, { off: 360 })],
     ] : []),
-    ...(headers['webhook-id'] ? [
-      ['another id', body, { ...headers, 'webhook-id': newId() }],
-      ['no id', body, without('webhook-id')],
+    ...(id ? [
+      ['another id', body, { ...headers, [id]: newId() }],
+      ['no id', body, without(id)],
     ] : []),
   ];
 }
