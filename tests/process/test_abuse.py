@@ -25,17 +25,18 @@ def say(text):
     print(f"     {text}", flush=True)
 
 
-def attack(world, port, seed):
+def attack(world, server, seed):
     """The reports of hostile.py, run in parts from addresses of their own."""
     running = []
     for part in range(ATTACKERS):
         process = subprocess.Popen(
-            [sys.executable, str(HERE / "hostile.py"), "--port", str(port), "--seed", str(seed), "--json",
+            [sys.executable, str(HERE / "hostile.py"), "--port", str(server.port), "--seed", str(seed), "--json",
              "--count", str(REQUESTS), "--part", f"{part}/{ATTACKERS}", "--source", f"127.0.1.{part + 1}"],
             stdout=subprocess.PIPE)
         world.closing(process.kill)
         running.append(process)
     outputs = [process.communicate(timeout=140)[0] for process in running]
+    check(server.alive(), f"seed {seed}: the server died; its last words: {server.log_tail(3)}")
     equal([process.returncode for process in running], [0] * ATTACKERS, "exit codes of hostile.py")
     return [json.loads(output) for output in outputs]
 
@@ -51,7 +52,7 @@ def hostile_requests(world):
     client = siege.client
     seed = random.SystemRandom().randrange(10**9)
     started = time.monotonic()
-    reports = attack(world, siege.server.port, seed)
+    reports = attack(world, siege.server, seed)
     seconds = time.monotonic() - started
 
     sent, lost, wrong = (sum(report[what] for report in reports) for what in ("sent", "lost", "problem_count"))
