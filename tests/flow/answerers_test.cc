@@ -85,6 +85,7 @@ TEST_CASE("an answerer may call the question off, and the agent is told") {
   Asked asked;
   CHECK(asked.call_off(asked.question(), kAna) == Control::Outcome::done);
   CHECK(asked.question().status == QuestionStatus::cancelled);
+  CHECK(asked.question().answered_by == "ana");
   const Session session = asked.world.session(asked.session);
   CHECK(session.status == SessionStatus::cancelled);
   CHECK(session.error == "the user cancelled the question: cancelled by ana");

@@ -42,7 +42,7 @@ TEST_CASE("rows are numbered from 1, and tell who did what from where by which c
   REQUIRE(rows.size() == 5);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(rows[i].seq == static_cast<std::int64_t>(i) + 1);
-    CHECK(rows[i].at == kNow);
+    CHECK(rows[i].at == to_iso(kNow));
     CHECK(rows[i].actor.name == "ana");
     CHECK(rows[i].actor.credential == "user:ana");
     CHECK(rows[i].actor.address == "1.2.3.4");
@@ -145,6 +145,20 @@ TEST_CASE("a row that was slipped in is found") {
       "INSERT INTO audit_log SELECT 6, at, actor, credential, address, action, subject, detail, "
       "hash FROM audit_log WHERE seq = 5");
   CHECK(chain.broken().starts_with("row 6 was changed"));
+}
+
+TEST_CASE("a row that was put out of the way does not belong there") {
+  for (const std::string seq : {"0", "-1", "NULL"}) {
+    CAPTURE(seq);
+    Chain added;
+    added.tamper("INSERT INTO audit_log SELECT " + seq +
+                 ", at, actor, credential, address, action, subject, detail, hash FROM audit_log "
+                 "WHERE seq = 5");
+    CHECK(added.broken() != "");
+    Chain moved;
+    moved.tamper("UPDATE audit_log SET seq = " + seq + " WHERE seq = 5");
+    CHECK(moved.broken() != "");
+  }
 }
 
 TEST_CASE("a head that does not name the last row is found") {

@@ -275,7 +275,8 @@ TEST_CASE("with a role for strangers a trusted proxy vouches for anybody") {
   REQUIRE(stranger);
   CHECK(stranger->name == "ben");
   CHECK(stranger->scopes == scopes_of(Role::answerer));
-  for (const std::string& name : {std::string(), std::string(129, 'x'), std::string("\xff")}) {
+  for (const std::string& name : {std::string(), std::string(129, 'x'), std::string("\xff"),
+                                  std::string("key:ci"), std::string("a b")}) {
     CHECK_FALSE(town.people.vouched_for(name));
   }
 }

@@ -16,13 +16,13 @@ namespace holdpoint::test {
 struct Call {
   std::string method = "GET";
   std::string target = "/";  // With the query.
-  std::multimap<std::string, std::string> headers;
+  std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::string peer = "127.0.0.1";
   bool tls = false;
 
   Call& with(const std::string& name, const std::string& value) {
-    headers.emplace(lower_case(name), value);
+    headers.emplace_back(name, value);
     return *this;
   }
   Call& form(const std::vector<std::pair<std::string, std::string>>& fields) {
@@ -40,6 +40,7 @@ struct Call {
 inline Call get(const std::string& target) { return Call{"GET", target, {}, "", "127.0.0.1"}; }
 inline Call post(const std::string& target) { return Call{"POST", target, {}, "", "127.0.0.1"}; }
 
+// Refers to the call's headers.
 inline Request request_of(const Call& call) {
   Request request;
   request.method = call.method;
@@ -50,12 +51,7 @@ inline Request request_of(const Call& call) {
   request.body = call.body;
   request.peer = call.peer;
   request.tls = call.tls;
-  const auto headers = call.headers;
-  request.header = [headers](const char* name) {
-    const auto it = headers.lower_bound(lower_case(name));
-    return it == headers.end() || it->first != lower_case(name) ? "" : it->second;
-  };
-  request.header_count = [headers](const char* name) { return headers.count(lower_case(name)); };
+  request.headers = &call.headers;
   request.content_type = request.header("Content-Type");
   return request;
 }

@@ -51,6 +51,11 @@ TEST_CASE("behind trusted proxies the client is the last hop that is none of the
   CHECK(house.address("10.0.0.1", {"10.9.9.9, 10.2.3.4"}) == "10.9.9.9");
 }
 
+TEST_CASE("several headers are one list, as HTTP has it") {
+  Proxied house;
+  CHECK(house.address("10.0.0.1", {"9.9.9.9", "5.6.7.8", "10.2.3.4"}) == "5.6.7.8");
+}
+
 TEST_CASE("what a client writes in front of its own address is its own invention") {
   Proxied house;
   CHECK(house.address("10.0.0.1", {"9.9.9.9, 5.6.7.8"}) == "5.6.7.8");
@@ -60,7 +65,6 @@ TEST_CASE("what a client writes in front of its own address is its own invention
 
 TEST_CASE("a chain that cannot be read ends at what is known of it") {
   Proxied house;
-  CHECK(house.address("10.0.0.1", {"5.6.7.8", "9.9.9.9"}) == "10.0.0.1");
   CHECK(house.address("10.0.0.1", {""}) == "10.0.0.1");
   CHECK(house.address("10.0.0.1", {"5.6.7.8,"}) == "10.0.0.1");
   CHECK(house.address("10.0.0.1", {"5.6.7.8,,10.2.3.4"}) == "10.2.3.4");

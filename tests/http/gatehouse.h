@@ -42,16 +42,19 @@ class Gatehouse {
 
   // With the Host that a local program sends, unless the call names one.
   Response send(Call call) {
-    if (!call.headers.count("host")) call.with("Host", "localhost:8080");
+    if (!request_of(call).header_count("Host")) call.with("Host", "localhost:8080");
     return answer_call(routes, call);
   }
-  // The status, and for errors the code: "403 csrf".
+  // The status, and why: an error's code, or for a page the reason that was counted: "403 csrf".
   std::string outcome(const Call& call) {
+    const auto before = refused.size();
     const Response response = send(call);
     const Json body = Json::parse(response.body, nullptr, false);
-    const bool named = body.is_object() && body.contains("error");
-    return std::to_string(response.status) +
-           (named ? " " + body["error"]["code"].get<std::string>() : "");
+    std::string reason = refused.size() > before ? " " + refused.back() : "";
+    if (body.is_object() && body.contains("error")) {
+      reason = " " + body["error"]["code"].get<std::string>();
+    }
+    return std::to_string(response.status) + reason;
   }
   // Whom the gate took the caller for.
   Json seen(const Call& call) {

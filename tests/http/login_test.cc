@@ -14,12 +14,25 @@ struct Door : Site {
   explicit Door(Gate::Options options = {}) : Site(std::move(options)) {
     add_user("ana", Role::answerer, kPassword);
   }
-  std::string nonce() { return hidden_field(send(get("/login")), "nonce"); }
+  // What a browser that fetched the form sends back.
   Call login(const std::string& name, const std::string& password, const std::string& next = "/") {
-    return post("/login").form(
-        {{"nonce", nonce()}, {"name", name}, {"password", password}, {"next", next}});
+    const Response page = send(get("/login"));
+    const std::string cookie = header_of(page, "Set-Cookie");
+    return post("/login")
+        .form({{"nonce", hidden_field(page, "nonce")},
+               {"name", name},
+               {"password", password},
+               {"next", next}})
+        .with("Cookie", cookie.substr(0, cookie.find(';')));
   }
 };
+
+bool logs_in(const Response& response) {
+  return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& header) {
+    return header.first == "Set-Cookie" && (header.second.starts_with("holdpoint=") ||
+                                            header.second.starts_with("__Host-holdpoint="));
+  });
+}
 
 // Where a login may send people, and where it must not.
 const std::vector<std::string> kLocal{
@@ -71,7 +84,7 @@ TEST_CASE("a wrong name and a wrong password get the same page") {
   const Response password = door.send(door.login("ana", "wrong"));
   for (const Response& page : {name, password}) {
     CHECK(page.status == 401);
-    CHECK(header_of(page, "Set-Cookie") == "");
+    CHECK_FALSE(logs_in(page));
     CHECK(page.body.find("That name and password do not go together.") != std::string::npos);
     CHECK(page.body.find("wrong") == std::string::npos);
   }
@@ -124,7 +137,7 @@ TEST_CASE("a login without this server's nonce, or from another site, is not eve
   Door door;
   const auto refused = [&](const Call& call) {
     const Response page = door.send(call);
-    return page.status == 403 && header_of(page, "Set-Cookie") == "";
+    return page.status == 403 && !logs_in(page);
   };
   CHECK(refused(post("/login").form({{"name", "ana"}, {"password", kPassword}})));
   CHECK(refused(post("/login").form(
@@ -136,6 +149,41 @@ TEST_CASE("a login without this server's nonce, or from another site, is not eve
   CHECK(refused(old));
 }
 
+TEST_CASE("a login's form is good only in the browser that fetched it") {
+  Door door;
+  const Call mine = door.login("ana", kPassword), theirs = door.login("ana", kPassword);
+  for (const std::string& cookie :
+       {std::string(), request_of(theirs).header("Cookie"), std::string("holdpoint-login=x"),
+        std::string("holdpoint-login=")}) {
+    Call mixed = mine;
+    std::erase_if(mixed.headers, [](const auto& header) { return header.first == "Cookie"; });
+    if (!cookie.empty()) mixed.with("Cookie", cookie);
+    const Response page = door.send(mixed);
+    CHECK(page.status == 403);
+    CHECK_FALSE(logs_in(page));
+  }
+  CHECK(logs_in(door.send(mine)));
+}
+
+TEST_CASE("the cookie of a login's form is kept for the next try, and for this page only") {
+  Door door;
+  const std::string cookie = header_of(door.send(get("/login")), "Set-Cookie");
+  CHECK(cookie.starts_with("holdpoint-login="));
+  CHECK(cookie.ends_with("; Path=/login; HttpOnly; SameSite=Strict"));
+  const Response again =
+      door.send(get("/login").with("Cookie", cookie.substr(0, cookie.find(';'))));
+  CHECK(header_of(again, "Set-Cookie") == "");
+  CHECK(door.send(door.login("ana", "wrong")).status == 401);
+}
+
+TEST_CASE("right logins are not counted as wrong") {
+  Gate::Options options;
+  options.wrong_credentials = 2;
+  Door door(options);
+  for (int i = 0; i < 4; ++i) CHECK(door.send(door.login("ana", kPassword)).status == 303);
+  CHECK(door.send(door.login("ana", "wrong")).status == 401);
+}
+
 TEST_CASE("after too many wrong logins a password is not even looked at") {
   Gate::Options options;
   options.wrong_credentials = 2;
@@ -145,7 +193,7 @@ TEST_CASE("after too many wrong logins a password is not even looked at") {
   const Response page = door.send(door.login("ana", kPassword));
   CHECK(page.status == 429);
   CHECK(header_of(page, "Retry-After") == "30");
-  CHECK(header_of(page, "Set-Cookie") == "");
+  CHECK_FALSE(logs_in(page));
   door.world.clock.advance(30s);
   CHECK(door.send(door.login("ana", kPassword)).status == 303);
 }

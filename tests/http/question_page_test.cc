@@ -164,7 +164,7 @@ TEST_CASE("a settled question shows who decided, when and what") {
   CHECK(has(page.body, "ana answered on 2026-11-16 09:05 UTC via email"));
   CHECK(has(page.body, "<blockquote>haiku</blockquote>"));
   q.status = QuestionStatus::cancelled;
-  CHECK(has(settled_page(q).body, "This request is cancelled since 2026-11-16 09:05 UTC"));
+  CHECK(has(settled_page(q).body, "This request was cancelled by ana on 2026-11-16 09:05 UTC"));
   CHECK(has(thanks_page(q).body, "You cancelled this request"));
 }
 

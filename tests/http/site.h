@@ -14,7 +14,7 @@ class Site {
         routes(gate.guard(all_routes(api))) {}
 
   Response send(Call call) {
-    if (!call.headers.count("host")) call.with("Host", "localhost:8080");
+    if (!request_of(call).header_count("Host")) call.with("Host", "localhost:8080");
     return answer_call(routes, call);
   }
   std::string key(std::vector<std::string> scopes) {
@@ -44,8 +44,9 @@ class Site {
   Keys keys{world.db(), world.clock};
   People people{world.db(), {}};
   Feed feed{world.db(), world.clock};
+  Pages pages;
   Gate gate;
-  AccessApi access{world.clock, keys, people, credentials, world.db()};
+  AccessApi access{world.clock, keys, people, credentials, world.db(), pages};
   Api api{world.clock,
           world.process().intake,
           world.process().answers,

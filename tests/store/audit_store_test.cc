@@ -12,7 +12,7 @@ namespace {
 
 Entry entry(std::int64_t seq) {
   return {seq,
-          kNow + std::chrono::seconds{seq},
+          to_iso(kNow + std::chrono::seconds{seq}),
           {"ana", "user:ana", "1.2.3.4"},
           "did",
           "session:" + std::to_string(seq),
@@ -56,7 +56,7 @@ TEST_CASE("a row comes back as it was appended") {
   log.read([](Transaction& tx) {
     audit_store::each(tx, 0, 10, [](const Entry& e) {
       CHECK(e.seq == 1);
-      CHECK(e.at == kNow + 1s);
+      CHECK(e.at == "2026-11-16T09:00:01.000Z");
       CHECK(e.actor.name == "ana");
       CHECK(e.actor.credential == "user:ana");
       CHECK(e.actor.address == "1.2.3.4");
@@ -74,6 +74,20 @@ TEST_CASE("rows come in the order of their numbers, after the one named, up to t
   CHECK(log.after(0, 3) == std::vector<std::int64_t>{1, 2, 3});
   CHECK(log.after(9, 100) == std::vector<std::int64_t>{10, 11, 12});
   CHECK(log.after(12, 100).empty());
+}
+
+TEST_CASE("all rows come in order, those with an impossible number first") {
+  Log log;
+  for (std::int64_t seq = 1; seq <= 3; ++seq) log.append(seq);
+  log.write([](Transaction& tx) {
+    tx.execute("UPDATE audit_log SET seq = -5 WHERE seq = 3");
+    tx.execute("UPDATE audit_log SET at = 'no time' WHERE seq = 2");
+  });
+  std::vector<std::int64_t> numbers;
+  log.read([&](Transaction& tx) {
+    audit_store::each(tx, [&](const Entry& e) { numbers.push_back(e.seq); });
+  });
+  CHECK(numbers == std::vector<std::int64_t>{-5, 1, 2});
 }
 
 TEST_CASE("no number is given out twice") {
