@@ -127,8 +127,8 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Large blocks go back to the system when they are done, and few heaps keep small ones: many clients
-// at once must not leave their memory behind.
+// Large blocks go back to the system when they are done, and few heaps keep small ones: many
+// clients at once must not leave their memory behind.
 void keep_memory_small() {
   mallopt(M_ARENA_MAX, 4);
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
