@@ -91,9 +91,8 @@ Routes Gate::guard(Routes routes) {
       auto refusal =
           inner.needs.kind == Needs::Kind::nothing ? greet(request) : admit(inner, request);
       if (!refusal) return inner.handle(request);
-      return inner.page || (inner.takes_form && request.is_form())
-                 ? for_people(request, std::move(*refusal))
-                 : std::move(*refusal);
+      return is_for_people(inner, request) ? for_people(request, std::move(*refusal))
+                                           : std::move(*refusal);
     };
   }
   return routes;

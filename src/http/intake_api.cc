@@ -157,6 +157,7 @@ Response trigger(Api& api, const Request& request) {
   if (trigger.receipt && agent->webhook_verify == WebhookScheme::slack) {
     auto slack = read_slack(trigger.payload);
     if (slack.challenge) return json_response(200, std::move(*slack.challenge));
+    trigger.receipt->webhook_id = slack.event_id.value_or("");
     trigger.idempotency_key = std::move(slack.event_id);
   }
   if (const auto parent = query.text("parent")) trigger.parent_id = SessionId(*parent);

@@ -66,6 +66,10 @@ Response error_response(int status, std::string_view code, std::string_view mess
   return response;
 }
 
+bool is_for_people(const Route& route, const Request& request) {
+  return route.page || (route.takes_form && request.is_form());
+}
+
 Response missing_scope(const std::vector<std::string>& any_of) {
   std::string names;
   for (const auto& name : any_of) names.append(names.empty() ? "" : " or ").append(name);
@@ -89,16 +93,13 @@ Response as_page(const Response& error, const std::string& message) {
   return response;
 }
 
-Response failed(const Route& route, const Response& error, const std::string& message) {
-  return route.page ? as_page(error, message) : error;
-}
-
 }  // namespace
 
 Response answer_request(const Route& route, Request& request) {
   const auto fail = [&](int status, const char* code, const std::string& message,
                         const std::string& field = "") {
-    return failed(route, error_response(status, code, message, field), message);
+    const Response error = error_response(status, code, message, field);
+    return is_for_people(route, request) ? as_page(error, message) : error;
   };
   try {
     return route.handle(request);

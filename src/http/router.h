@@ -77,6 +77,9 @@ struct Route {
 };
 using Routes = std::vector<Route>;
 
+// Whether its errors are pages: a form comes from one, whatever else the route takes.
+bool is_for_people(const Route& route, const Request& request);
+
 // `{"ok":false,"error":{…}}`; an empty field is left out.
 Response error_response(int status, std::string_view code, std::string_view message,
                         std::string_view field = {});

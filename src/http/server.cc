@@ -279,18 +279,23 @@ class HttpServer::Listener final : public httplib::Server {
     const std::string type = request.get_header_value("Content-Type");
     const std::string media = media_type(type);
     if (is_json(media)) return std::nullopt;
-    if (media == "application/x-www-form-urlencoded" && takes_form(request)) return std::nullopt;
+    constexpr const char* kForm = "application/x-www-form-urlencoded";
+    const Route* route = form_route(request);
+    if (route && media == kForm) return std::nullopt;
     return error_response(415, "unsupported_type",
                           "the body came as " + shorten(type, 60) +
-                              "; send it with the header Content-Type: application/json",
+                              "; send it with the header Content-Type: " +
+                              (route && route->page ? kForm : "application/json"),
                           "Content-Type");
   }
 
-  bool takes_form(const httplib::Request& request) const {
-    return std::any_of(routes_.begin(), routes_.end(), [&](const Route& route) {
+  // The route that takes this request as a form; null if none does.
+  const Route* form_route(const httplib::Request& request) const {
+    const auto it = std::find_if(routes_.begin(), routes_.end(), [&](const Route& route) {
       return route.takes_form && route.method == request.method &&
              matches(route.pattern, request.path);
     });
+    return it == routes_.end() ? nullptr : &*it;
   }
 
   void add(const Route& route) {
