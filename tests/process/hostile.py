@@ -21,7 +21,7 @@ from collections import Counter
 import responses
 from client import Client
 from hostile_requests import shot_at
-from shots import Target
+from shots import Target, codes
 
 PIPELINED = 16
 PATIENCE = 10.0  # For an answer; the server's deadlines for what never comes are longer.
@@ -62,7 +62,8 @@ def routes_of(document):
             query = [p["name"] for p in parameters if p["in"] == "query" and p["name"] != "wait"]
             content = resolve(operation.get("requestBody", {})).get("content", {})
             names = sorted({name for one in content.values() for name in members(one.get("schema", {}))})
-            yield method.upper().encode(), path, query, names
+            successes = codes(*(int(code) for code in operation["responses"] if code < "4"))
+            yield method.upper().encode(), path, query, names, successes
 
 
 class Wrong(Exception):

@@ -42,7 +42,8 @@ class Target:
     question: str
     cancelled: str
     login_nonce: str
-    # (method, path with {names}, names of query parameters, names of the body's members) of openapi.json.
+    # Of openapi.json: method, path with {names}, names of query parameters, names of the body's members, and the
+    # statuses of success.
     routes: list = field(default_factory=list)
 
 
