@@ -92,12 +92,11 @@ TEST_CASE("a webhook's secret may be in the environment or in a file that others
 }
 
 TEST_CASE("answerers, cancel and links are read") {
-  const AgentDefinition agent = parse(
-      "answerers: [ana@example.org, 'key:pager']\nallow_cancel: false\ncallback_link: true\n"
-      "question_callback: https://example.org/");
+  const AgentDefinition agent =
+      parse("answerers: [ana@example.org, 'key:pager']\nallow_cancel: false");
   CHECK(agent.answerers == Texts{"ana@example.org", "key:pager"});
   CHECK_FALSE(agent.allow_cancel);
-  CHECK(agent.callback_link);
+  CHECK(parse("callback_link: true\nquestion_callback: https://example.org/").callback_link);
 }
 
 TEST_CASE("what is wrong with access is told with its line") {
@@ -135,6 +134,8 @@ TEST_CASE("what is wrong with access is told with its line") {
            {"answerers: [ana, {ben: 1}]", "3: answerers must be a list of texts"},
            {"allow_cancel: perhaps", "3: allow_cancel must be true or false"},
            {"allow_cancel: true\ncallback_link: 2", "4: callback_link must be true or false"},
+           {"answerers: [ana]\ncallback_link: true",
+            "4: callback_link and answerers exclude each other"},
            {"answerer: [ana]", "3: unknown key \"answerer\""},
            {"answerers: [ana]\nanswerers: [ben]", "4: the key \"answerers\" is there twice"}}) {
     CAPTURE(lines);

@@ -40,13 +40,38 @@ struct Call {
 inline Call get(const std::string& target) { return Call{"GET", target, {}, "", "127.0.0.1"}; }
 inline Call post(const std::string& target) { return Call{"POST", target, {}, "", "127.0.0.1"}; }
 
+// As a server hands it over, broken UTF-8 and all.
+inline std::multimap<std::string, std::string> read_query(std::string_view text) {
+  const auto decode = [](std::string_view part) {
+    std::string out;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i] != '%') {
+        out += part[i] == '+' ? ' ' : part[i];
+        continue;
+      }
+      out += static_cast<char>(std::stoi(std::string(part.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    }
+    return out;
+  };
+  std::multimap<std::string, std::string> query;
+  while (!text.empty()) {
+    const auto pair = text.substr(0, text.find('&'));
+    const auto equals = std::min(pair.find('='), pair.size());
+    query.emplace(decode(pair.substr(0, equals)),
+                  decode(pair.substr(std::min(equals + 1, pair.size()))));
+    text.remove_prefix(std::min(pair.size() + 1, text.size()));
+  }
+  return query;
+}
+
 // Refers to the call's headers.
 inline Request request_of(const Call& call) {
   Request request;
   request.method = call.method;
   request.path = call.target.substr(0, call.target.find('?'));
   if (const auto query = call.target.find('?'); query != std::string::npos) {
-    request.query = Form::parse(call.target.substr(query + 1)).fields();
+    request.query = read_query(call.target.substr(query + 1));
   }
   request.body = call.body;
   request.peer = call.peer;

@@ -28,7 +28,7 @@ Question simple() {
 
 std::string page_of(const Question& q, const std::vector<std::string>& chosen = {},
                     const std::string& own = "", bool may_cancel = false) {
-  return question_page({q, "/question/q", {}, may_cancel, chosen, own, ""}).body;
+  return question_page({q, "/question/q", {}, may_cancel, false, chosen, own, ""}).body;
 }
 
 bool has(const std::string& page, const std::string& text) {
@@ -53,6 +53,7 @@ TEST_CASE("nothing that an agent or a person wrote becomes markup") {
                                        evil("action"),
                                        {{evil("name"), evil("hidden")}},
                                        true,
+                                       true,
                                        {evil("label")},
                                        evil("own"),
                                        evil("complaint")},
@@ -76,16 +77,21 @@ TEST_CASE("nothing becomes markup on the pages of a question's end either") {
   q.choice = Choice{{evil("label")}, evil("own")};
   q.answered_by = evil("by");
   q.answered_via = evil("via");
+  q.context = R"({"\"'><script>key</script>&":"\"'><script>value</script>&"})";
   q.settled_at = kDeadline;
-  for (const Response& page : {settled_page(q), thanks_page(q)}) {
+  for (const Response& page : {settled_page(q, true), thanks_page(q, true)}) {
     check_no_markup(page.body);
     for (const char* field : {"agent", "question", "header", "label", "own"}) {
       CAPTURE(field);
       CHECK(has(page.body, tamed(field)));
     }
   }
-  CHECK(has(settled_page(q).body, tamed("by")));
-  CHECK(has(settled_page(q).body, tamed("via")));
+  CHECK(has(settled_page(q, true).body, tamed("by")));
+  CHECK(has(settled_page(q, true).body, tamed("key")));
+  CHECK(has(settled_page(q, true).body, tamed("value")));
+  q.status = QuestionStatus::cancelled;
+  check_no_markup(settled_page(q, true).body);
+  CHECK(has(settled_page(q, true).body, tamed("by")));
 }
 
 TEST_CASE("a page shows its question, its options and until when") {
@@ -159,13 +165,36 @@ TEST_CASE("a settled question shows who decided, when and what") {
   q.answered_by = "ana";
   q.answered_via = "email";
   q.settled_at = kDeadline;
-  const Response page = settled_page(q);
+  const Response page = settled_page(q, false);
   CHECK(page.status == 200);
-  CHECK(has(page.body, "ana answered on 2026-11-16 09:05 UTC via email"));
+  CHECK(has(page.body, "ana answered on 2026-11-16 09:05 UTC"));
   CHECK(has(page.body, "<blockquote>haiku</blockquote>"));
   q.status = QuestionStatus::cancelled;
-  CHECK(has(settled_page(q).body, "This request was cancelled by ana on 2026-11-16 09:05 UTC"));
-  CHECK(has(thanks_page(q).body, "You cancelled this request"));
+  CHECK(has(settled_page(q, false).body,
+            "This request was cancelled by ana on 2026-11-16 09:05 UTC"));
+  CHECK(has(thanks_page(q, false).body, "You cancelled this request"));
+}
+
+TEST_CASE("only who came from the list is shown the way back to it") {
+  Question q = simple();
+  q.context = R"({"z":1,"a":2})";
+  const std::string way = "<a href=\"/\">";
+  CHECK_FALSE(has(page_of(q), way));
+  CHECK(has(question_page({q, "/question/q", {}, false, true, {}, "", ""}).body, way));
+  q.settled_at = kDeadline;
+  q.status = QuestionStatus::answered;
+  CHECK(has(settled_page(q, true).body, way));
+  CHECK_FALSE(has(settled_page(q, false).body, way));
+  CHECK(has(thanks_page(q, true).body, way));
+  CHECK_FALSE(has(thanks_page(q, false).body, way));
+}
+
+TEST_CASE("a context keeps the agent's own order") {
+  Question q = simple();
+  q.context = R"({"zebra":1,"ape":{"y":1,"b":2}})";
+  const std::string page = page_of(q);
+  CHECK(page.find("zebra") < page.find("ape"));
+  CHECK(page.find("&quot;y&quot;") < page.find("&quot;b&quot;"));
 }
 
 TEST_CASE("a form's answer is its choices and its own words") {
