@@ -56,6 +56,20 @@ TEST_CASE("what goes wrong on a page is told in a page, with the status of the A
   }
 }
 
+TEST_CASE("a form's errors are pages too, where the route takes forms") {
+  const auto answer = [](bool takes_form, const char* type) {
+    const Route route{"POST",    "/x",
+                      nothing(), [](Request&) -> Response { throw BadRequest("a", "b"); },
+                      false,     takes_form};
+    Request request;
+    request.content_type = type;
+    return answer_request(route, request).content_type;
+  };
+  CHECK(answer(true, "application/x-www-form-urlencoded") == "text/html; charset=utf-8");
+  CHECK(answer(true, "application/json") == "application/json");
+  CHECK(answer(false, "application/x-www-form-urlencoded") == "application/json");
+}
+
 TEST_CASE("a complaint about markup is no markup") {
   const Response page = page_for(BadRequest("<b>field</b>", "is <script>bad</script>"));
   CHECK(has(page, "&lt;b&gt;field&lt;/b&gt;: is &lt;script&gt;bad&lt;/script&gt;"));

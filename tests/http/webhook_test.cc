@@ -101,6 +101,21 @@ TEST_CASE("Slack's webhooks are taken once, and within 300 s") {
   CHECK(site.sessions() == 1);
 }
 
+TEST_CASE("Slack's retry of an event, signed anew, gets the session of the first time") {
+  Hooked site(WebhookScheme::slack);
+  const std::string event = R"({"type":"event_callback","event_id":"Ev1","event":{}})";
+  const Json first = Json::parse(site.send(site.slack(event)).body);
+  site.world.clock.advance(60s);
+  const Json retry = Json::parse(
+      site.send(site.slack(event).with("X-Slack-Retry-Num", "1").with("Idempotency-Key", "x"))
+          .body);
+  CHECK(retry["session_id"] == first["session_id"]);
+  CHECK(retry["duplicate"] == true);
+  CHECK(site.outcome(site.slack(R"({"event_id":"Ev1","evil":1})")) == "401 bad_signature");
+  CHECK(site.outcome(site.slack(R"({"event_id":"Ev2"})")) == "202");
+  CHECK(site.sessions() == 2);
+}
+
 TEST_CASE("Slack's question whether the address is ours is answered, and starts nothing") {
   Hooked site(WebhookScheme::slack);
   const Response response =
