@@ -284,7 +284,8 @@ class Attack:
         self._batch = batch[len(answers):]
         if self._batch and not closed():
             # To blame is the first without an answer, and it must not be sent for ever.
-            self.blame(self._batch.pop(0), broken or f"{line.ended} without an answer")
+            before = f"{len(line.received)} bytes of it, after {answers[-1] if answers else 'nothing'}"
+            self.blame(self._batch.pop(0), f"{broken or line.ended or 'no end'} without an answer but {before}")
         elif line.received and not answers[-1].is_stream:
             self.blame(batch[len(answers) - 1], f"more after the last answer: {line.received[:200]!r}")
         if self._batch or closed() or line.ended or broken:
