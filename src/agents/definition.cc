@@ -15,6 +15,9 @@
 namespace holdpoint {
 namespace {
 
+// yaml-cpp takes half a kilobyte of memory for a byte.
+constexpr std::size_t kMaxFrontMatter = 65536;
+
 // Reads one front matter; every complaint names the line.
 class Reader {
  public:
@@ -41,17 +44,17 @@ class Reader {
     const YAML::Node node = get(key);
     if (!node) return std::nullopt;
     if (!node.IsScalar() || node.Scalar().empty()) fail(node, key + " must be a text");
-    return node.Scalar();
+    return scalar(node, key);
   }
   std::vector<std::string> texts(const std::string& key, bool one_allowed) {
     const YAML::Node node = get(key);
     std::vector<std::string> values;
     if (!node) return values;
-    if (one_allowed && node.IsScalar()) return {node.Scalar()};
+    if (one_allowed && node.IsScalar()) return {scalar(node, key)};
     if (!node.IsSequence()) fail(node, key + " must be a list");
     for (const auto& item : node) {
       if (!item.IsScalar()) fail(item, key + " must be a list of texts");
-      values.push_back(item.Scalar());
+      values.push_back(scalar(item, key));
     }
     return values;
   }
@@ -76,6 +79,12 @@ class Reader {
   }
 
  private:
+  // Escapes can bring in what the file itself may not hold; a command would be cut at a NUL.
+  std::string scalar(const YAML::Node& node, const std::string& key) const {
+    if (!is_clean_utf8(node.Scalar())) fail(node, key + " must be UTF-8 without NUL");
+    return node.Scalar();
+  }
+
   std::filesystem::path file_;
   YAML::Node root_;
   int first_line_;
@@ -246,6 +255,10 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
   const auto start = text.find('\n') + 1;
   auto end = text.find("\n---", start - 1);
   if (end == std::string::npos) fail(1, "the front matter has no closing line ---");
+  if (end + 1 - start > kMaxFrontMatter) {
+    fail(1, "the front matter has more than " + std::to_string(kMaxFrontMatter) + " bytes");
+  }
+  if (!is_clean_utf8(text)) fail(1, "must be UTF-8 without NUL");
   YAML::Node root;
   try {
     root = YAML::Load(text.substr(start, end + 1 - start));

@@ -122,7 +122,7 @@ class Connection final : public httplib::Stream {
   // After a request that was not read to its end: what still comes is dropped for a while. Closing
   // at once would reset the connection, and the client might never read our answer.
   void linger() {
-    if (!refused_ && !draining_) return;
+    if (!refused_ && !draining_ && !said_close_ && !(guard_ && guard_->wants_close())) return;
     transport_.end_sending();
     transport_.drop_incoming(kLinger, kMaxLingerBytes);
   }

@@ -13,6 +13,9 @@
 namespace holdpoint {
 namespace {
 
+// toml++ recurses as deep as a key has dots: a file of 64 KiB can end the stack.
+constexpr std::uintmax_t kMaxFileBytes = 32768;
+
 // Looks every value up in the environment, the file and the defaults, and gathers what is wrong.
 class Reader {
  public:
@@ -23,6 +26,11 @@ class Reader {
     if (!file) return;
     name_ = file->string();
     folder_ = std::filesystem::absolute(*file).parent_path();
+    std::error_code unknown;  // The parser complains of a file that is not there.
+    const auto size = std::filesystem::file_size(*file, unknown);
+    if (!unknown && size > kMaxFileBytes) {
+      throw SettingsError(name_ + ": has more than " + std::to_string(kMaxFileBytes) + " bytes");
+    }
     try {
       given_ = toml::parse_file(file->string());
     } catch (const toml::parse_error& e) {

@@ -191,6 +191,23 @@ TEST_CASE("all that is wrong in a folder is told at once") {
                        DefinitionError);
 }
 
+TEST_CASE("what is not UTF-8 or holds a NUL is refused, escaped or not") {
+  const std::string unclean = "must be UTF-8 without NUL";
+  CHECK(complaint_about(front("# \xff")) == "/agents/poet.md:1: " + unclean);
+  CHECK(complaint_about(front("") + "\xc3") == "/agents/poet.md:1: " + unclean);
+  CHECK(complaint_about(front(std::string("# \0", 3))) == "/agents/poet.md:1: " + unclean);
+  CHECK(complaint_about(front("answerers: [\"a\\0b\"]")) ==
+        "/agents/poet.md:3: answerers " + unclean);
+}
+
+TEST_CASE("a front matter too large to be one is refused before it is read") {
+  std::string lines = "channels:";
+  for (int i = 0; i < 500'000; ++i) lines += "\n-";
+  CHECK(complaint_about(front(lines)) ==
+        "/agents/poet.md:1: the front matter has more than 65536 bytes");
+  CHECK(parse(front("") + lines).prompt == "prompt\n" + lines);
+}
+
 TEST_CASE("a folder that is not there is told by name") {
   CHECK_THROWS_WITH_AS(load_definitions("/no/such/folder", kMaxTimeout),
                        doctest::Contains("there is no folder /no/such/folder"), DefinitionError);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "domain/text.h"
 #include "net/http_client.h"
 #include "tests/fuzz/expect.h"
 
@@ -55,6 +56,10 @@ void run(const std::string& text) {
     expect(agent->question_timeout->count() >= 1 && *agent->question_timeout <= kMaxTimeout,
            "a timeout within bounds");
   }
+  std::vector<std::string> texts{agent->prompt, agent->url};
+  texts.insert(texts.end(), agent->command.begin(), agent->command.end());
+  texts.insert(texts.end(), agent->answerers.begin(), agent->answerers.end());
+  for (const auto& one : texts) expect(is_clean_utf8(one), "a text is UTF-8 without NUL");
   expect(text.ends_with(agent->prompt), "the prompt is the rest of the file");
 }
 

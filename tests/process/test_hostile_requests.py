@@ -11,7 +11,7 @@ from harness import case, command_agent
 
 BODY = b'{"questions":[{"question":"Go on?"}]}'
 NOISE = random.Random(7)
-HEAD = b"Host: holdpoint\r\nContent-Type: application/json\r\n"
+HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
 
 
 def start(world):
@@ -67,7 +67,7 @@ REFUSED = {
     "a NUL in the path": post(SIZED, BODY, b"/agent/webhook/help\0er"),
     "a NUL in the path, escaped": post(SIZED, BODY, b"/agent/webhook/helper%00"),
     "no request line": b"\r\n\r\n\r\n",
-    "an unknown version": b"GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n",
+    "an unknown version": b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n",
     "noise": NOISE.randbytes(2048) + b"\r\n\r\n",
     "a TLS hello": bytes.fromhex("16030100c8010000c40303") + NOISE.randbytes(192) + b"\r\n\r\n",
 }
@@ -96,13 +96,13 @@ def malformed(world):
 def no_length(world):
     server, client = start(world)
     session = client.ask("Go on?")["session_id"]
-    cancel = b"POST /agent/session/%s/cancel HTTP/1.1\r\nHost: x\r\n\r\n" % session.encode()
+    cancel = b"POST /agent/session/%s/cancel HTTP/1.1\r\nHost: localhost\r\n\r\n" % session.encode()
     started = time.monotonic()
     for data in (cancel, cancel.replace(b"POST", b"DELETE")):
         status, _ = exchange(server, data)
         equal(status, 200 if data == cancel else 405, f"the status of {data}")
     connection = world.keep(server.raw())
-    connection.send(cancel + b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    connection.send(cancel + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     while not connection.ended:
         check(time.monotonic() - started < 5, f"5 s for 4 requests, and all there is: {connection.received}")
         connection.read_available(wait=0.2)
@@ -176,7 +176,7 @@ def slow_requests(world):
     in_head = [server.raw() for _ in range(20)]
     in_body = [server.raw() for _ in range(20)]
     for connection in in_head:
-        connection.send(b"POST /agent/ask HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        connection.send(b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
     for connection in in_body:
         connection.send(post(b"Content-Length: 5000\r\n", b"{"))
 

@@ -10,11 +10,11 @@ from client import check, equal, wait_until
 from harness import case
 
 BODY = b'{"questions":[{"question":"Go on?"}]}'
-ASK = b"POST /agent/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+ASK = b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 SIZED = b"Content-Length: %d\r\n" % len(BODY)
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
-HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 
 class Answer:
@@ -103,9 +103,9 @@ def head_limits(world):
         ("a name that never ends", HEALTH + b"x" * 16000, 431, large, None),
         ("a head of 16384 bytes", padded(16384), 200, None, None),
         ("a head of 16385 bytes", padded(16385), 431, large, None),
-        ("a path of 8192 bytes", b"GET /" + b"x" * 8191 + b" HTTP/1.1\r\nHost: x\r\n" + close + b"\r\n", 404,
+        ("a path of 8192 bytes", b"GET /" + b"x" * 8191 + b" HTTP/1.1\r\nHost: localhost\r\n" + close + b"\r\n", 404,
          "unknown_path", None),
-        ("a path of 8193 bytes", b"GET /" + b"x" * 8192 + b" HTTP/1.1\r\nHost: x\r\n" + close + b"\r\n", 414,
+        ("a path of 8193 bytes", b"GET /" + b"x" * 8192 + b" HTTP/1.1\r\nHost: localhost\r\n" + close + b"\r\n", 414,
          "uri_too_long", None),
         ("a path that never ends", b"GET /" + b"x" * 15000, 414, "uri_too_long", None),
     ])
@@ -148,7 +148,7 @@ def host(world):
         ("two", HEALTH + b"Host: y\r\n\r\n", 400, "bad_header", "Host"),
         ("the same twice", HEALTH + b"host: x\r\n\r\n", 400, "bad_header", "Host"),
         ("one", HEALTH + close + b"\r\n", 200, None, None),
-        ("none with HTTP/1.0", b"GET /healthz HTTP/1.0\r\n\r\n", 200, None, None),
+        ("none with HTTP/1.0", b"GET /healthz HTTP/1.0\r\n\r\n", 403, "foreign_host", "Host"),
     ])
 
 
@@ -194,7 +194,7 @@ HEADERS = [
     ("a length on a folded line", ASK + b"X: a\r\n Content-Length: 37\r\n\r\n" + BODY),
     ("a space before the colon", ASK + b"Content-Length : 37\r\n\r\n" + BODY),
     ("a tab before the colon", ASK + b"Transfer-Encoding\t: chunked\r\n\r\n" + CHUNKS),
-    ("a space before the first header", b"GET /healthz HTTP/1.1\r\n Host: x\r\n\r\n"),
+    ("a space before the first header", b"GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n"),
     ("no colon", HEALTH + b"X\r\n\r\n"),
     ("no name", HEALTH + b": x\r\n\r\n"),
 ]
@@ -208,7 +208,7 @@ def smuggling(world):
                 [(name, data + SMUGGLED, 400, "bad_header", None) for name, data in HEADERS])
     equal(len(server.client().sessions()), 0, "sessions stored")
     # The smuggled request itself is a good one.
-    equal(exchange(server, SMUGGLED.replace(b"Host: x", b"Host: x\r\nConnection: close")).status, 202, "the status")
+    equal(exchange(server, SMUGGLED.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close")).status, 202, "the status")
 
 
 @case("chunks with negative, huge or odd sizes are refused and closed, and smuggle nothing")
@@ -226,24 +226,18 @@ def chunks(world):
     equal(trailers.status, 202, f"the status of good chunks with a trailer: {trailers.received}")
 
 
-@case("an escaped line break or NUL in any header is a 400, on every path")
+@case("an escaped line break or NUL in a header stays as it was sent, on every path")
 def escaped_breaks(world):
     server = world.server()
     close = b"Connection: close\r\n"
-    rows = []
     for value in (b"a%0d%0aX-Evil: 1", b"a%0D%0A%0D%0Ahello", b"a%0a", b"%0d", b"a%00b", b"a%u000ab"):
-        for name in (b"X-Any", b"Idempotency-Key", b"Authorization", b"Cookie", b"Origin"):
-            for path in (b"GET /healthz", b"GET /nowhere", b"DELETE /agent/ask"):
-                data = path + b" HTTP/1.1\r\nHost: x\r\n" + close + name + b": " + value + b"\r\n\r\n"
-                rows.append((data, data, 400, "bad_header", name.decode()))
-        data = HEALTH + close + b"Accept: " + value + b"\r\n\r\n"
-        rows.append((data, data, 400, "bad_request", None))
-    check_table(server, rows)
-    # These two stay escaped, and so do no harm.
-    for name in (b"Referer", b"Location"):
-        answer = exchange(server, HEALTH + close + name + b": a%0d%0aX-Evil: 1\r\n\r\n")
-        equal(answer.status, 200, f"the status with {name}")
-        equal(answer.header("X-Evil"), None, "X-Evil")
+        for name in (b"X-Any", b"Idempotency-Key", b"Authorization", b"Cookie", b"Referer", b"Location"):
+            for path, status in ((b"GET /healthz", 200), (b"GET /nowhere", 404), (b"DELETE /agent/ask", 405)):
+                data = path + b" HTTP/1.1\r\nHost: localhost\r\n" + close + name + b": " + value + b"\r\n\r\n"
+                answer = exchange(server, data)
+                equal((answer.status, answer.header("X-Evil")), (status, None), f"the answer to {data}")
+        foreign = HEALTH + close + b"Origin: " + value + b"\r\n\r\n"
+        equal(exchange(server, foreign).status, 403, f"the status of {foreign}")
 
 
 @case("a request must arrive within its deadlines, which are settings")

@@ -55,11 +55,11 @@ def idle_clients(world):
     sockets = open_sockets(server.pid)
     streams = [world.keep(server.raw()) for _ in range(STREAMS)]
     for stream in streams:
-        stream.send(b"GET /agent/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+        stream.send(b"GET /agent/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
     wait_all(streams, lambda c: c.received.startswith(b"HTTP/1.1 200") and b"\r\n\r\n" in c.received, "streams are open")
     polls = [world.keep(server.raw()) for _ in range(POLLS)]
     for poll in polls:
-        poll.send(b"GET /agent/questions/%s?wait=55 HTTP/1.1\r\nHost: x\r\n\r\n" % held_question.encode())
+        poll.send(b"GET /agent/questions/%s?wait=55 HTTP/1.1\r\nHost: localhost\r\n\r\n" % held_question.encode())
     wait_until(lambda: open_sockets(server.pid) >= sockets + STREAMS + POLLS, "the server accepted all idle clients")
 
     after = answer_times(client, sessions[ANSWERS:])

@@ -125,7 +125,7 @@ def versions(world):
             equal(connection.version(), {"TLSv1_2": "TLSv1.2", "TLSv1_3": "TLSv1.3"}[version.name], "the version")
             equal(connection.selected_alpn_protocol(), "http/1.1", "the protocol chosen by ALPN")
             equal(connection.compression(), None, "the compression")
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             equal(status_of(read_to_end(connection)), 200, f"the status under {version.name}")
 
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -175,7 +175,7 @@ def reload(world):
     old_socket = kept.sock
     stream = world.keep(server.events())
     old_session = connect(server)
-    old_session.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    old_session.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     read_to_end(old_session)  # A ticket has come with it.
 
     install(server, second.cert, second.key)
@@ -309,8 +309,8 @@ def chain(world):
 @case("who speaks plain HTTP to the TLS port is told so, noise is closed, and others are served on")
 def plain_http(world):
     server = start(world, Pair(world, "one"))
-    for data in (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-                 b"POST /agent/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 37\r\n\r\n" + BODY):
+    for data in (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                 b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" + BODY):
         connection = server.raw()
         connection.send(data)
         status, head = connection.response()
@@ -420,7 +420,7 @@ def event_stream(world):
 
     before = open_sockets(server.pid)
     politely = connect(server)
-    politely.sendall(b"GET /agent/events HTTP/1.1\r\nHost: x\r\n\r\n")
+    politely.sendall(b"GET /agent/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     check(politely.recv(9).startswith(b"HTTP/1.1"), "no response")
     wait_until(lambda: open_sockets(server.pid) == before + 1, "the stream is open")
     with contextlib.suppress(OSError):
@@ -461,7 +461,7 @@ def large(world):
     connection.close()
 
     # Two requests in one record.
-    twice = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    twice = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     equal(exchange(server, twice).count(b"HTTP/1.1 200 "), 2, "responses to two requests in one record")
 
 
@@ -469,19 +469,19 @@ def large(world):
 def hostile(world):
     server = start(world, Pair(world, "one"),
                    settings={"limits": {"max_body_bytes": 65536, "head_deadline_seconds": 1, "body_deadline_seconds": 2}})
-    post = b"POST /agent/ask HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    smuggled = b"POST /agent/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 37\r\n\r\n" + BODY
+    post = b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    smuggled = b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 37\r\n\r\n" + BODY
     wrong = []
     for name, data, status in (
-            ("101 headers", b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: 1\r\n" * 100 + b"\r\n", 431),
-            ("100,000 headers", b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: 1\r\n" * 100_000 + b"\r\n", 431),
+            ("101 headers", b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: 1\r\n" * 100 + b"\r\n", 431),
+            ("100,000 headers", b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: 1\r\n" * 100_000 + b"\r\n", 431),
             ("a negative chunk", post + b"Transfer-Encoding: chunked\r\n\r\n-2\r\n" + smuggled, 400),
             ("two lengths", post + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled, 400),
             ("a body over the limit", post + b"Content-Length: 70000\r\n\r\n" + b" " * 70000 + smuggled, 413),
             ("a body far over the limit", post + b"Content-Length: 9000000\r\n\r\n" + b" " * 9_000_000, 413),
-            ("a head that never ends", b"GET / HTTP/1.1\r\nHost: x\r\n", 408),
+            ("a head that never ends", b"GET / HTTP/1.1\r\nHost: localhost\r\n", 408),
             ("a body that never comes", post + b"Content-Length: 37\r\n\r\n{", 408),
-            ("an escaped line break", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %0d%0aY: 1\r\n\r\n", 400)):
+            ("a line break that is no CRLF", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\nY: 1\r\n\r\n", 400)):
         try:
             response = exchange(server, data)
             equal(status_of(response), status, "the status")
@@ -504,7 +504,7 @@ def over_the_limit(world):
         return connection if response.status == 200 else connection.close()
 
     kept = [world.keep(wait_until(place, "a place for a connection")) for _ in range(3)]
-    response = exchange(server, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    response = exchange(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     equal(status_of(response), 429, "the status")
     check(b"\r\nRetry-After: 1\r\n" in response and b"\r\nStrict-Transport-Security: " in response, f"{response}")
     silent = world.keep(server.raw())

@@ -54,6 +54,14 @@ TEST_CASE("what is no TOML is told with its line") {
   CHECK(complaint_about("[agents]\nworkers = 1\nworkers = 2\n").starts_with("FILE:3: "));
 }
 
+TEST_CASE("a file too large to be settings is refused before it is read") {
+  std::string dots = "a";
+  for (int i = 0; i < 500'000; ++i) dots += ".a";
+  CHECK(complaint_about(dots + " = 1\n") == "FILE: has more than 32768 bytes");
+  CHECK(complaint_about("[" + dots + "]\n") == "FILE: has more than 32768 bytes");
+  CHECK(complaint_about(dots.substr(0, 32'762) + "b = 1\n") == "FILE:1: there is no section [a]");
+}
+
 TEST_CASE("a file that is not there is told by name") {
   CHECK_THROWS_WITH_AS(load_settings("/no/such/file.toml", {}),
                        doctest::Contains("/no/such/file.toml"), SettingsError);
