@@ -96,6 +96,7 @@ class Offline final : public cli::Server {
 }  // namespace
 
 std::unique_ptr<cli::Server> open_offline(const Settings& settings) {
+  set_log_level(Level::warning);  // What was done is said by the command itself.
   return std::make_unique<Offline>(settings);
 }
 

@@ -33,7 +33,11 @@ export async function openTab(browser, options = {}) {
   const complaints = [];
   page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`));
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  // A page that is left while it loads gives up on its icon; what is missing or blocked has another text.
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`failed: ${request.url()} ${reason}`);
+  });
   return { context, page, complaints, close: () => context.close() };
 }
 
