@@ -130,9 +130,9 @@ void raise_descriptor_limit() {
 // Large blocks go back to the system when they are done, and few heaps keep small ones: many
 // clients at once must not leave their memory behind.
 void keep_memory_small() {
-  mallopt(M_ARENA_MAX, 4);
+  mallopt(M_ARENA_MAX, 16);
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
 }
 
 // The signals that steer the server, taken by one thread that waits for them.
