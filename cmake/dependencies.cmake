@@ -3,6 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 3.35 REQUIRED)
+find_package(PostgreSQL 14 REQUIRED)  # libpq alone: its pipelines came with 14.
 find_package(CURL REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(spdlog REQUIRED)

@@ -3,25 +3,13 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "base/log.h"
+#include "database.h"
 #include "http/api.h"
-#include "store/sqlite.h"
 #include "wire/form.h"
 
 namespace holdpoint {
 namespace {
-
-SqliteOptions sqlite_from(const Settings& settings) {
-  SqliteOptions options;
-  options.path = settings.database.sqlite_path.string();
-  options.on_sync_failure = [](const std::string& what) {
-    log(Level::error, "sync_failed", {{"reason", what}});
-    std::_Exit(74);
-  };
-  return options;
-}
 
 std::string person() {
   const passwd* entry = getpwuid(getuid());
@@ -57,8 +45,7 @@ bool matches(const std::string& pattern, const std::string& path, Request& reque
 
 class Offline final : public cli::Server {
  public:
-  explicit Offline(const Settings& settings)
-      : db_(open_sqlite(sqlite_from(settings), clock_.now())) {}
+  explicit Offline(const Settings& settings) : db_(open_database(settings, nullptr)) {}
 
   cli::Reply get(const std::string& path, Duration) override { return call("GET", path, ""); }
   cli::Reply post(const std::string& path, const std::string& body) override {
@@ -83,8 +70,8 @@ class Offline final : public cli::Server {
     throw cli::CallFailed("there is no call " + target);
   }
 
-  const SystemClock clock_;
   const std::unique_ptr<Database> db_;
+  const Clock& clock_ = db_->clock();
   Keys keys_{*db_, clock_};
   People people_{*db_, {}};
   Credentials credentials_{*db_};

@@ -12,8 +12,11 @@
 #include "agents/http_runner.h"
 #include "base/log.h"
 #include "channels/url_channel.h"
+#include "database.h"
 #include "domain/bad_request.h"
 #include "flow/expiry.h"
+#include "flow/herald.h"
+#include "flow/notary.h"
 #include "flow/retention.h"
 #include "flow/turns.h"
 #include "http/api.h"
@@ -21,7 +24,6 @@
 #include "http/tls.h"
 #include "load.h"
 #include "store/secret_store.h"
-#include "store/sqlite.h"
 #include "wire/digest.h"
 
 namespace holdpoint {
@@ -107,18 +109,6 @@ Notices::Options notices_from(const Settings& s, const std::string& public_url) 
   return options;
 }
 
-SqliteOptions sqlite_from(const Settings& s, Metrics& metrics) {
-  SqliteOptions options;
-  options.path = s.database.sqlite_path.string();
-  options.on_commit = [&metrics](std::size_t batch) { metrics.commit(batch); };
-  options.on_sync_failure = [](const std::string& what) {
-    // What is on the disk is not known any more. A fresh start reads it back; going on would guess.
-    log(Level::error, "sync_failed", {{"reason", what}, {"what_now", "exiting; start again"}});
-    std::_Exit(74);
-  };
-  return options;
-}
-
 // A connection needs a descriptor, and so does each pipe of a command.
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -162,6 +152,7 @@ void reload_agents(Agents& agents, const Settings& settings) {
 
 int check(const std::optional<std::filesystem::path>& settings_file) {
   const Settings settings = read_settings(settings_file);
+  check_database(settings);
   guard_from(settings);
   proxies_from(settings);
   secrets_from(settings);
@@ -169,7 +160,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
   tls_from(settings);
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
-              settings.database.sqlite_path.c_str());
+              settings.database.name.c_str());
   for (const auto& line : settings.shown) std::printf("  %s\n", line.c_str());
   for (const auto& [name, agent] : definitions) {
     const char* runner = agent.runner == RunnerKind::http      ? "http"
@@ -194,7 +185,7 @@ class Node {
       : settings_(settings),
         agents_(definitions_from(settings)),
         client_(make_http_client(guard_from(settings))),
-        db_(open_sqlite(sqlite_from(settings, metrics_), clock_.now())),
+        db_(open_database(settings, &metrics_)),
         server_(http_from(settings)),
         address_(server_.bind()),
         public_url_(public_url_from(settings, address_)),
@@ -204,24 +195,34 @@ class Node {
     journal_.on_turn_due = [this] { turns_.wake(); };
     journal_.on_delivery_due = [this] { courier_.wake(); };
     journal_.on_deadline = [this](Time deadline) { expiry_.note_deadline(deadline); };
-    journal_.on_events = [this] { feed_.wake(); };
+    journal_.on_events = [this] {
+      feed_.wake();
+      notary_.wake();
+    };
+    if (!herald_) return;
+    journal_.on_announced = [this](const Story& story) { herald_->tell(story); };
+    credentials_.on_changed = [this] { herald_->tell_credentials(); };
   }
 
   int run() {
-    const Time now = clock_.now();
-    turns_.reclaim(now);
-    courier_.reclaim(now);
+    if (!herald_) {
+      // Nobody else shares the database, so what is claimed was claimed by a process that is gone.
+      turns_.reclaim(clock_.now());
+      courier_.reclaim(clock_.now());
+    }
     turns_.start();
     courier_.start();
     expiry_.start();
     retention_.start();
     keys_.start();
+    notary_.start();
     feed_.start();
+    if (herald_) herald_->start();
     Pool signals("hp-signals", 1, 1);
     if (!signals.submit([this] { obey_signals(); })) return 1;
     log(Level::info, "server_listening",
         {{"address", address_},
-         {"database", settings_.database.sqlite_path.string()},
+         {"database", settings_.database.name},
          {"agents", static_cast<std::int64_t>(agents_.names().size())}});
     const bool told_to = server_.run(gate_.guard(all_routes(api_)));
     if (!told_to) {
@@ -235,6 +236,8 @@ class Node {
     retention_.stop();
     courier_.stop();
     keys_.stop();
+    if (herald_) herald_->stop();
+    notary_.stop();
     signals.stop();
     log(Level::info, "server_stopped");
     return told_to ? 0 : 1;
@@ -311,12 +314,26 @@ class Node {
 
   Turns::Options turns_from(const Settings& s) {
     Turns::Options options;
-    options.node = new_uuid(clock_.now());
+    options.node = node_;
+    options.lease = std::chrono::seconds{s.agents.lease_seconds};
     options.workers = static_cast<std::size_t>(s.agents.workers);
     options.turn_timeout = std::chrono::seconds{s.agents.turn_timeout_seconds};
     options.max_reply_bytes = static_cast<std::size_t>(s.limits.max_reply_bytes);
     options.max_attempts = s.agents.max_attempts;
     return options;
+  }
+
+  std::unique_ptr<Herald> make_herald() {
+    Bulletin* bulletin = db_->bulletin();
+    if (!bulletin) return nullptr;
+    Herald::Hearers hearers;
+    hearers.turns = [this] { turns_.wake(); };
+    hearers.deliveries = [this] { courier_.wake(); };
+    hearers.deadlines = [this] { expiry_.wake(); };
+    hearers.events = [this] { feed_.wake(); };
+    hearers.credentials = [this] { credentials_.hear_changed(); };
+    hearers.cancelled = [this](const SessionId& session) { turns_.abandon(session); };
+    return std::make_unique<Herald>(*db_, *bulletin, journal_, node_, clock_, std::move(hearers));
   }
 
   void reload_tls() {
@@ -346,13 +363,14 @@ class Node {
   }
 
   const Settings settings_;
-  const SystemClock clock_;
   const Limits limits_ = limits_from(settings_);
   const AskDefaults ask_ = ask_defaults_from(settings_);
   Agents agents_;
   Metrics metrics_;
   const std::unique_ptr<HttpClient> client_;
   const std::unique_ptr<Database> db_;
+  const Clock& clock_ = db_->clock();
+  const std::string node_ = new_uuid(clock_.now());
   Journal journal_;
   HttpServer server_;
   const std::string address_;
@@ -378,6 +396,7 @@ class Node {
   Courier courier_{*db_, journal_, metrics_, {{"url", &url_}}, clock_, {}};
   Expiry expiry_{*db_, journal_, settling_, clock_};
   Retention retention_{*db_, std::chrono::days{settings_.sessions.retention_days}, clock_};
+  Notary notary_{*db_, clock_};
   Feed feed_{*db_, clock_};
   Views views_{*db_, journal_};
   Intake intake_{*db_, journal_, notices_, agents_, {ask_, limits_}};
@@ -386,6 +405,8 @@ class Node {
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
+  // Only where other nodes may share the database.
+  const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;
   AccessApi access_{clock_, keys_, people_, credentials_, *db_, pages_};
   Api api_{clock_,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <stdexcept>
 
 namespace holdpoint {
@@ -34,6 +35,23 @@ Secret read_secret(const std::string& text, const std::filesystem::path& folder)
     return Secret(std::move(value));
   }
   return Secret(text);
+}
+
+std::string hide_password(std::string url) {
+  const auto start = url.find("://");
+  const auto at = start == std::string::npos ? start : url.find('@', start);
+  const auto colon = at == std::string::npos ? at : url.find(':', start + 3);
+  if (colon != std::string::npos && colon < at) {
+    url.replace(colon + 1, at - colon - 1, "***");
+  }
+  constexpr std::string_view kWord = "password=";
+  for (auto word = url.find(kWord); word != std::string::npos;
+       word = url.find(kWord, word + kWord.size())) {
+    const auto begin = word + kWord.size();
+    const auto end = url.find_first_of("& ", begin);
+    url.replace(begin, end == std::string::npos ? end : end - begin, "***");
+  }
+  return url;
 }
 
 }  // namespace holdpoint

@@ -25,4 +25,7 @@ class Secret {
 // everybody on this machine may read.
 Secret read_secret(const std::string& text, const std::filesystem::path& folder);
 
+// A URL as it may be shown: with *** for its password, if it has one.
+std::string hide_password(std::string url);
+
 }  // namespace holdpoint

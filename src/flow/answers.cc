@@ -89,6 +89,9 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, const A
   try {
     Done done = db_.write([&](Transaction& tx) {
       Done d;
+      // Two answers to one ask at once: the second must see what the first settled, or neither would
+      // find the ask complete.
+      session_store::lock(tx, id);
       bool won_any = false;
       for (const auto& [asked, choice, named] : chosen) {
         const question_store::Settlement settlement{

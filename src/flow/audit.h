@@ -13,17 +13,24 @@ namespace holdpoint {
 // be edited, removed or moved without a trace.
 namespace audit {
 
-// Adds a row in the transaction of the change that it tells of. `subject` is what was changed, as
-// `kind:id`; neither it nor `detail` holds answers or secrets.
+// Adds a row in the transaction of the change that it tells of; it is linked into the chain soon
+// after, so that changes do not wait for each other. `subject` is what was changed, as `kind:id`;
+// neither it nor `detail` holds answers or secrets.
 void record(Transaction& tx, const Actor& actor, std::string_view action, std::string_view subject,
             std::string_view detail, Time now);
+
+// Links rows that wait, in one transaction; one process at a time does so. True if more wait.
+constexpr std::int64_t kLot = 500;
+bool link_pending(Database& db, std::int64_t most);
+// All that waits now.
+void link_all(Database& db);
 
 struct Verdict {
   std::int64_t rows = 0;  // That were found in order.
   audit_store::Head head;
   std::string broken;  // Empty: the chain is whole.
 };
-// Reads the whole chain in one snapshot. `expected`, if not empty, is the hash of a row that was
+// Links what waits, then reads the whole chain in one snapshot. `expected`, if not empty, is the hash of a row that was
 // noted elsewhere earlier: who rewrites the whole chain cannot keep it.
 Verdict verify(Database& db, const std::string& expected);
 // Rows after number `after`, in their order.

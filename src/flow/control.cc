@@ -12,6 +12,7 @@ template <class Step>
 Control::Result Control::change(const SessionId& id, Step step) {
   const Done done = db_.write([&](Transaction& tx) {
     Done d;
+    session_store::lock(tx, id);
     const auto session = session_store::find(tx, id);
     if (!session) {
       d.result.outcome = Outcome::unknown;

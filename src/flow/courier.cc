@@ -7,6 +7,7 @@
 #include "flow/links.h"
 #include "store/delivery_store.h"
 #include "store/question_store.h"
+#include "store/session_store.h"
 
 namespace holdpoint {
 
@@ -93,6 +94,7 @@ void Courier::attempt(const Delivery& delivery) {
       const Time now = clock_.now();
       journal_.announce(db_.write([&](Transaction& tx) {
         Story story;
+        session_store::lock(tx, delivery.session_id);
         if (delivery_store::record(tx, delivery, {DeliveryStatus::obsolete, {}, {}, {}}, now)) {
           story.add(tx, events::delivery_obsolete(delivery), now);
         }
@@ -145,6 +147,7 @@ void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time 
   }
   journal_.announce(db_.write([&](Transaction& tx) {
     Story story;
+    session_store::lock(tx, delivery.session_id);
     if (!delivery_store::record(tx, delivery, attempt, now)) return story;
     if (attempt.status == DeliveryStatus::delivered) {
       story.add(tx, events::delivery_sent(delivery, outcome.http_status), now);
@@ -177,6 +180,7 @@ Courier::Redelivery Courier::redeliver(const DeliveryId& id, const Actor& by, Ti
   Done done = db_.write([&](Transaction& tx) {
     Done d;
     const auto delivery = delivery_store::find(tx, id);
+    if (delivery) session_store::lock(tx, delivery->session_id);
     if (!delivery) {
       d.result = Redelivery::unknown;
     } else if (!delivery_store::redeliver(tx, id, now)) {

@@ -2,12 +2,14 @@
 
 #include "domain/answer.h"
 #include "store/question_store.h"
+#include "store/session_store.h"
 
 namespace holdpoint {
 namespace {
 
 // Sessions expired in one transaction: enough to share a sync, few enough not to hold up answers.
 constexpr std::int64_t kBatch = 100;
+constexpr Duration kSoon{20};
 
 question_store::Settlement settlement_for(const Question& question) {
   if (question.on_timeout == OnTimeout::use_default) {
@@ -35,7 +37,10 @@ std::optional<Time> Expiry::run_once(Time now) {
     const auto overdue =
         db_.read([&](Transaction& tx) { return question_store::overdue(tx, now, kBatch); });
     if (overdue.empty()) break;
-    journal_.announce(db_.write([&](Transaction& tx) { return expire(tx, overdue, now); }));
+    const Story story = db_.write([&](Transaction& tx) { return expire(tx, overdue, now); });
+    journal_.announce(story);
+    // Other steps have them all in hand, answers or another node's expiry: look again soon.
+    if (story.events.empty()) return now + kSoon;
   }
   const auto next = db_.read([](Transaction& tx) { return question_store::next_deadline(tx); });
   sleeps_until_ = next.value_or(Time::max());
@@ -46,6 +51,7 @@ Story Expiry::expire(Transaction& tx, const std::vector<SessionId>& sessions, Ti
   Story story;
   for (const auto& session : sessions) {
     bool any = false;
+    if (!session_store::lock_if_free(tx, session)) continue;
     for (const auto& question : question_store::pending_of(tx, session)) {
       // An answer may have come since the look, or the question may belong to a later ask.
       if (question.deadline_at > now) continue;

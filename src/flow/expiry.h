@@ -18,6 +18,8 @@ class Expiry {
   // A new question ends at `deadline`; wakes the loop only if that is sooner than what it sleeps
   // for.
   void note_deadline(Time deadline);
+  // There may be deadlines that another node set.
+  void wake() { loop_.wake(); }
 
   // Expires all that is overdue; returns the next deadline.
   std::optional<Time> run_once(Time now);

@@ -1,15 +1,25 @@
 #include "flow/feed.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace holdpoint {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kRecent = 4096;
-constexpr std::int64_t kPage = 500;
+constexpr std::size_t kPage = 500;
+constexpr auto kLimit = static_cast<std::int64_t>(kPage);
+// None of ours is open for longer.
+constexpr auto kLongestTransaction = 15s;
 
 }  // namespace
 
 Feed::Feed(Database& db, const Clock& clock)
-    : db_(db), loop_("hp-feed", clock, [this](Time) { return run_once(); }) {}
+    : db_(db),
+      shared_(db.bulletin() != nullptr),
+      loop_("hp-feed", clock, [this](Time now) { return run_once(now); }) {}
 
 void Feed::stop() {
   {
@@ -20,20 +30,70 @@ void Feed::stop() {
   loop_.stop();
 }
 
-std::int64_t Feed::last_seq() {
-  return db_.read([](Transaction& tx) { return event_store::last_seq(tx); });
+std::int64_t Feed::begin_after(std::optional<std::int64_t> seq) {
+  const auto last = db_.read([](Transaction& tx) { return event_store::last_seq(tx); });
+  return seq && *seq <= last ? *seq : settled_last();
 }
 
-std::optional<Time> Feed::run_once() {
+std::int64_t Feed::settled_last() {
+  struct Look {
+    std::int64_t last = 0;
+    event_store::OpenTransactions open;
+  };
+  const auto look = [this] {
+    return db_.read([this](Transaction& tx) {
+      Look l{event_store::last_seq(tx), {}};
+      if (shared_) l.open = event_store::open_transactions(tx);
+      return l;
+    });
+  };
+  const Look first = look();
+  const auto deadline = std::chrono::steady_clock::now() + kLongestTransaction;
+  Look now = first;
+  while (now.open.ended < first.open.begun && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+    now = look();
+  }
+  return first.last;
+}
+
+std::size_t Feed::count_settled(const std::vector<event_store::StoredEvent>& fresh,
+                                std::int64_t from, const event_store::OpenTransactions& open,
+                                Time now) {
+  if (!shared_) return fresh.size();
+  std::int64_t settled = from;
+  if (doubt_ && (open.ended >= doubt_->begun || now > doubt_->since + kLongestTransaction)) {
+    settled = std::max(from, doubt_->upto);
+    doubt_.reset();
+  }
+  std::size_t count = 0;
+  for (const auto& event : fresh) {
+    if (event.seq > settled + 1) break;  // The number between belongs to nobody, or is on its way.
+    settled = std::max(settled, event.seq);
+    ++count;
+  }
+  if (count < fresh.size() && !doubt_) doubt_ = Doubt{fresh.back().seq, open.begun, now};
+  return count;
+}
+
+std::optional<Time> Feed::run_once(Time now) {
   std::int64_t from = 0;
   {
     std::lock_guard lock(mutex_);
     if (followers_ == 0) return std::nullopt;
     from = tail_;
   }
-  auto fresh = db_.read([&](Transaction& tx) { return event_store::after(tx, from, kPage); });
+  event_store::OpenTransactions open;
+  auto fresh = db_.read([&](Transaction& tx) {
+    auto events = event_store::after(tx, from, kLimit);
+    if (shared_ && !events.empty()) open = event_store::open_transactions(tx);
+    return events;
+  });
   if (fresh.empty()) return std::nullopt;
-  const bool more = static_cast<std::int64_t>(fresh.size()) == kPage;
+  const std::size_t settled = count_settled(fresh, from, open, now);
+  const bool more = settled == kPage;
+  const bool in_doubt = settled < fresh.size();
+  fresh.resize(settled);
   {
     std::lock_guard lock(mutex_);
     for (auto& event : fresh) {
@@ -46,11 +106,12 @@ std::optional<Time> Feed::run_once() {
     }
   }
   grown_.notify_all();
+  if (in_doubt) return now + 3ms;
   return more ? std::optional(Time{}) : std::nullopt;
 }
 
 Feed::Follower::Follower(Feed& feed) : feed_(feed) {
-  const std::int64_t last = feed_.last_seq();
+  const std::int64_t last = feed_.settled_last();
   std::lock_guard lock(feed_.mutex_);
   if (feed_.followers_++ == 0) {
     // Nobody fetched while nobody followed.
@@ -85,12 +146,14 @@ Feed::Follower::Next Feed::Follower::next(std::int64_t seq, const std::optional<
   }
   // The follower is further behind than what is kept at hand.
   auto page = feed_.db_.read([&](Transaction& tx) {
-    return session ? event_store::after(tx, *session, seq, kPage)
-                   : event_store::after(tx, seq, kPage);
+    return session ? event_store::after(tx, *session, seq, kLimit)
+                   : event_store::after(tx, seq, kLimit);
   });
-  if (page.empty()) {
+  {
+    // Beyond what was handed on already, earlier ones may still come.
     std::lock_guard lock(feed_.mutex_);
-    next.seq = feed_.head_;
+    std::erase_if(page, [&](const auto& event) { return event.seq > feed_.head_; });
+    if (page.empty()) next.seq = feed_.head_;
   }
   for (auto& event : page) {
     next.seq = event.seq;

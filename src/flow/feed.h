@@ -24,8 +24,9 @@ class Feed {
   void stop();
   void wake() { loop_.wake(); }
 
-  // The number of the newest event: where a follower begins who wants only what comes.
-  std::int64_t last_seq();
+  // Where a follower begins: after `seq`, unless no event has that number yet or none was given;
+  // then after the newest, before which none can come any more.
+  std::int64_t begin_after(std::optional<std::int64_t> seq);
 
   // While one lives, new events are fetched.
   class Follower {
@@ -46,9 +47,23 @@ class Feed {
   };
 
  private:
-  std::optional<Time> run_once();
+  std::optional<Time> run_once(Time now);
+  // How many of the fetched events, which begin after `from`, may be handed on: none may come to
+  // stand before them.
+  std::size_t count_settled(const std::vector<event_store::StoredEvent>& fresh, std::int64_t from,
+                            const event_store::OpenTransactions& open, Time now);
+  std::int64_t settled_last();
 
   Database& db_;
+  const bool shared_;
+  // Events up to `upto` are all there once every transaction before `begun` has ended. The loop's
+  // own.
+  struct Doubt {
+    std::int64_t upto = 0;
+    std::int64_t begun = 0;
+    Time since;
+  };
+  std::optional<Doubt> doubt_;
   std::mutex mutex_;
   std::condition_variable grown_;
   bool stopped_ = false;

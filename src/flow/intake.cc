@@ -13,11 +13,15 @@ struct Done {
   Story story;
 };
 
+// Thrown inside the transaction, so that its own receipt goes again.
+struct Replayed {};
+
 // The session that the key's first trigger started.
 Done repeated(Transaction& tx, const std::string& agent_name, const std::string& key, Time now) {
   Done done;
   const auto first = session_store::find_by_key(tx, agent_name, key);
   if (!first) throw StoreError("a session could not be inserted", true);
+  session_store::lock(tx, first->id);
   done.admitted = {first->id, first->status, true, question_store::latest_ask(tx, first->id),
                    false};
   done.story.add(tx, events::trigger_repeated(first->id, agent_name), now);
@@ -25,6 +29,7 @@ Done repeated(Transaction& tx, const std::string& agent_name, const std::string&
 }
 
 void check_parent(Transaction& tx, const SessionId& parent_id) {
+  session_store::lock(tx, parent_id);
   const auto parent = session_store::find(tx, parent_id);
   if (!parent) throw BadRequest("parent", "there is no such session");
   if (is_finished(parent->status)) {
@@ -46,12 +51,9 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     throw BadRequest("agent", "\"" + agent->name +
                                   "\" is external: it runs elsewhere and asks by POST /agent/ask");
   }
-  Done done = db_.write([&](Transaction& tx) {
+  const auto step = [&](Transaction& tx) {
     Done d;
-    if (trigger.receipt && !receipt_store::insert(tx, *trigger.receipt, now)) {
-      d.admitted.replayed = true;
-      return d;
-    }
+    if (trigger.receipt && !receipt_store::insert(tx, *trigger.receipt, now)) throw Replayed{};
     d.admitted.session = SessionId::make(now);
     session_store::NewSession session;
     session.id = d.admitted.session;
@@ -60,6 +62,8 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     session.parent_id = trigger.parent_id;
     session.idempotency_key = trigger.idempotency_key;
     if (!session_store::insert(tx, session, now)) {
+      // The first may have come at the same time, on another node, and be seen only now.
+      if (trigger.receipt && receipt_store::has_other_body(tx, *trigger.receipt)) throw Replayed{};
       return repeated(tx, agent->name, trigger.idempotency_key.value_or(""), now);
     }
     if (trigger.parent_id) check_parent(tx, *trigger.parent_id);  // Throws: the row goes again.
@@ -68,9 +72,16 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     audit::record(tx, trigger.by, "session_started", "session:" + session.id.text(), agent->name,
                   now);
     return d;
-  });
-  journal_.announce(done.story);
-  return std::move(done.admitted);
+  };
+  try {
+    Done done = db_.write(step);
+    journal_.announce(done.story);
+    return std::move(done.admitted);
+  } catch (const Replayed&) {
+    Admitted refused;
+    refused.replayed = true;
+    return refused;
+  }
 }
 
 std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name, const Ask& ask,

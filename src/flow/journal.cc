@@ -13,24 +13,32 @@ void Journal::announce(const Story& story) {
   if (story.turn_due && on_turn_due) on_turn_due();
   if (story.delivery_due && on_delivery_due) on_delivery_due();
   if (story.deadline && on_deadline) on_deadline(*story.deadline);
-  {
-    std::lock_guard lock(mutex_);
-    if (!watches_.empty()) {
-      for (const auto& event : story.events) {
-        const auto [begin, end] = watches_.equal_range(event.session);
-        for (auto it = begin; it != end; ++it) {
-          it->second->touched_ = true;
-          it->second->changed_.notify_one();
-        }
-      }
-    }
-  }
+  for (const auto& event : story.events) touch(event.session);
+  if (on_announced) on_announced(story);
   if (!story.events.empty() && on_events) on_events();
   for (const auto& event : story.events) {
     if (!event.logged) continue;
     Facts facts{{"session", event.session.text()}};
     facts.insert(facts.end(), event.facts.begin(), event.facts.end());
     log(event.level, event.type, facts);
+  }
+}
+
+void Journal::touch(const SessionId& session) {
+  std::lock_guard lock(mutex_);
+  if (watches_.empty()) return;
+  const auto [begin, end] = watches_.equal_range(session);
+  for (auto it = begin; it != end; ++it) {
+    it->second->touched_ = true;
+    it->second->changed_.notify_one();
+  }
+}
+
+void Journal::touch_all() {
+  std::lock_guard lock(mutex_);
+  for (auto& [session, watch] : watches_) {
+    watch->touched_ = true;
+    watch->changed_.notify_one();
   }
 }
 

@@ -33,6 +33,7 @@ class Journal {
   std::function<void()> on_delivery_due;
   std::function<void(Time deadline)> on_deadline;
   std::function<void()> on_events;
+  std::function<void(const Story&)> on_announced;  // For the other nodes.
 
   // After the commit: logs, and wakes loops and watchers. A crash before this loses only the wake,
   // and a start makes up for it.
@@ -55,6 +56,11 @@ class Journal {
     std::condition_variable changed_;
     bool touched_ = false;
   };
+
+  // Another node did something to the session: its watchers look again.
+  void touch(const SessionId& session);
+  // It is not known which sessions others did something to.
+  void touch_all();
 
   // Ends all waiting, now and from now on.
   void close();

@@ -114,6 +114,7 @@ People::LoggedIn People::log_in(const std::string& name, const std::string& pass
   const std::string token = new_token();
   const bool still = db_.write([&](Transaction& tx) {
     // Checking took a while: the password may be another by now, or the user gone.
+    user_store::lock(tx, user->name);
     const auto current = user_store::find(tx, user->name);
     if (!current || current->password_hash != user->password_hash) return false;
     user_store::remove_expired_logins(tx, now);

@@ -1,6 +1,7 @@
 #include "flow/retention.h"
 
 #include "base/log.h"
+#include "store/commit_marks.h"
 #include "store/receipt_store.h"
 #include "store/session_store.h"
 
@@ -17,7 +18,10 @@ std::optional<Time> Retention::run_once(Time now) {
   constexpr std::int64_t kLot = 50;
   const auto removed = db_.write(
       [&](Transaction& tx) { return session_store::remove_finished(tx, now - keep_, kLot); });
-  db_.write([&](Transaction& tx) { receipt_store::remove_older(tx, now - 24h); });
+  db_.write([&](Transaction& tx) {
+    receipt_store::remove_older(tx, now - 24h);
+    commit_marks::remove_older(tx, now - 48h);
+  });
   if (removed > 0) log(Level::info, "sessions_removed", {{"count", removed}});
   return removed == kLot ? now + 100ms : now + 1h;
 }

@@ -17,6 +17,7 @@ void TurnEnd::write(const Turn& turn, const std::string& outcome, Time now, Step
   };
   Done done = db_.write([&](Transaction& tx) {
     Done d;
+    session_store::lock(tx, turn.lease.session);
     d.commit = step(tx, d.story);
     if (d.commit == Commit::lease_lost) {
       d.story = {};

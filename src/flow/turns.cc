@@ -227,6 +227,7 @@ void Turns::record_output(const ClaimedTurn& turn, std::vector<std::string> line
     const Time now = clock_.now();
     const Story story = db_.write([&](Transaction& tx) {
       Story s;
+      session_store::lock(tx, turn.lease.session);
       for (const auto& line : lines) {
         s.add(tx, events::agent_output(turn.lease.session, turn.turn, line), now);
       }

@@ -29,10 +29,10 @@ std::optional<std::int64_t> last_event_id(const Request& request) {
 }
 
 // Server-sent events after `seq`, until the client goes or the server stops.
-Response stream(Api& api, const Request& request, std::int64_t seq,
+Response stream(Api& api, const Request& request, std::optional<std::int64_t> after,
                 std::optional<SessionId> session) {
   // A number that is not there yet comes from another database; its owner wants what comes now.
-  seq = std::min(seq, api.feed.last_seq());
+  std::int64_t seq = api.feed.begin_after(after);
   Response response;
   response.content_type = "text/event-stream";
   response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
@@ -69,8 +69,7 @@ Response stream(Api& api, const Request& request, std::int64_t seq,
 
 Response follow_all(Api& api, const Request& request) {
   const Query query(request, {});
-  const auto seq = last_event_id(request);
-  return stream(api, request, seq.value_or(kMaxSeq), std::nullopt);
+  return stream(api, request, last_event_id(request), std::nullopt);
 }
 
 Response history(Api& api, const Request& request) {

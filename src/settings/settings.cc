@@ -54,14 +54,7 @@ class Reader {
   }
 
   std::string text(const char* section, const char* key) {
-    std::string value;
-    if (auto given = from_environment(section, key)) {
-      value = *given;
-    } else if (const auto* node = find(section, key).as_string()) {
-      value = node->get();
-    } else {
-      complain(section, key, "must be a text");
-    }
+    std::string value = read_text(section, key);
     show(section, key, "\"" + value + "\"");
     return value;
   }
@@ -123,6 +116,18 @@ class Reader {
     return values;
   }
 
+  // A URL that may hold a password, and may stand elsewhere because of it.
+  Secret address(const char* section, const char* key) {
+    const std::string given = read_text(section, key);
+    show(section, key, "\"" + hide_password(given) + "\"");
+    try {
+      return read_secret(given, folder_);
+    } catch (const std::runtime_error& e) {
+      complain(section, key, e.what());
+    }
+    return Secret();
+  }
+
   std::vector<std::string> take_shown() { return std::move(shown_); }
 
   void finish() {
@@ -135,6 +140,13 @@ class Reader {
  private:
   void show(const char* section, const char* key, const std::string& value) {
     shown_.push_back(std::string("[") + section + "] " + key + " = " + value);
+  }
+
+  std::string read_text(const char* section, const char* key) {
+    if (auto given = from_environment(section, key)) return *given;
+    if (const auto* node = find(section, key).as_string()) return node->get();
+    complain(section, key, "must be a text");
+    return "";
   }
 
   std::vector<std::string> read_texts(const char* section, const char* key) {
@@ -269,13 +281,20 @@ void read_server(Reader& in, Settings& s) {
 }
 
 void read_database(Reader& in, Settings& s) {
-  const std::string url = in.text("database", "url");
+  const std::string url = in.address("database", "url").reveal();
   constexpr std::string_view prefix = "sqlite:";
-  if (!url.starts_with(prefix) || url.size() == prefix.size()) {
-    in.complain("database", "url", "must be sqlite: and a path, like sqlite:holdpoint.db");
-    return;
+  if (url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+    s.database.postgres_url = Secret(url);
+    s.database.name = hide_password(url);
+  } else if (url.starts_with(prefix) && url.size() > prefix.size()) {
+    s.database.sqlite_path = in.folder() / url.substr(prefix.size());
+    s.database.name = s.database.sqlite_path.string();
+  } else if (!url.empty()) {
+    in.complain("database", "url",
+                "must be sqlite: and a path, like sqlite:holdpoint.db, or "
+                "postgres://user@host:5432/name");
   }
-  s.database.sqlite_path = in.folder() / url.substr(prefix.size());
+  s.database.connections = in.number("database", "connections", 2, 1000);
 }
 
 void read_questions(Reader& in, Settings& s) {
@@ -357,6 +376,7 @@ Settings load_settings(const std::optional<std::filesystem::path>& file,
   s.agents.dir = in.folder() / in.text("agents", "dir");
   s.agents.workers = in.number("agents", "workers", 1, 10'000);
   s.agents.turn_timeout_seconds = in.number("agents", "turn_timeout_seconds", 1, 86'400);
+  s.agents.lease_seconds = in.number("agents", "lease_seconds", 5, 3600);
   s.agents.max_attempts = in.number("agents", "max_attempts", 1, 1000);
   read_questions(in, s);
   s.sessions.retention_days = in.number("sessions", "retention_days", 1, 36'500);

@@ -31,12 +31,16 @@ struct Settings {
     bool loopback;  // `listen` is an address of this machine alone.
   } server;
   struct {
-    std::filesystem::path sqlite_path;
+    std::filesystem::path sqlite_path;  // Empty: PostgreSQL.
+    Secret postgres_url;
+    std::string name;  // Of either, without a password.
+    std::int64_t connections;
   } database;
   struct {
     std::filesystem::path dir;
     std::int64_t workers;
     std::int64_t turn_timeout_seconds;
+    std::int64_t lease_seconds;
     std::int64_t max_attempts;
   } agents;
   struct {

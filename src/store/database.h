@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "base/time.h"
 
@@ -44,11 +45,12 @@ class DatabaseInUse : public StoreError {
 class Param {
  public:
   using Value = std::variant<std::nullptr_t, std::int64_t, std::string_view, std::string>;
+  // PostgreSQL wants to know what a null is of. `any`: whatever the column holds, given as text.
+  enum class Type { text, integer, any };
 
-  Param(std::nullptr_t) : value_(nullptr) {}
-  Param(std::int64_t v) : value_(v) {}
-  Param(int v) : value_(static_cast<std::int64_t>(v)) {}
-  Param(bool v) : value_(static_cast<std::int64_t>(v)) {}
+  Param(std::int64_t v) : value_(v), type_(Type::integer) {}
+  Param(int v) : Param(static_cast<std::int64_t>(v)) {}
+  Param(bool v) : Param(static_cast<std::int64_t>(v)) {}
   Param(std::string_view v) : value_(v) {}
   Param(const std::string& v) : value_(std::string_view(v)) {}
   Param(const char* v) : value_(std::string_view(v)) {}
@@ -56,12 +58,23 @@ class Param {
   template <class Tag>
   Param(const Id<Tag>& v) : value_(std::string_view(v.text())) {}
   template <class T>
-  Param(const std::optional<T>& v) : Param(v ? Param(*v) : Param(nullptr)) {}
+  Param(const std::optional<T>& v) : Param(v ? Param(*v) : null_of<T>()) {}
+  static Param any(std::optional<std::string_view> text) {
+    return text ? Param(Value(*text), Type::any) : Param(Value(nullptr), Type::any);
+  }
 
   const Value& value() const { return value_; }
+  Type type() const { return type_; }
 
  private:
+  Param(Value value, Type type) : value_(std::move(value)), type_(type) {}
+  template <class T>
+  static Param null_of() {
+    return {Value(nullptr), std::is_integral_v<T> ? Type::integer : Type::text};
+  }
+
   Value value_;
+  Type type_ = Type::text;
 };
 
 // One row of a result; valid only while the visitor runs.
@@ -101,13 +114,51 @@ class Transaction {
     run(sql, params, &visit);
   }
 
+  // Like execute, for a change whose row count nobody asks for: it need not have happened on
+  // return, and what goes wrong may come out with a later statement or the commit.
+  template <class... Args>
+  void post(std::string_view sql, const Args&... args) {
+    const std::array<Param, sizeof...(Args)> params{Param(args)...};
+    run_later(sql, params);
+  }
+  // Has the rows that the query finds to itself until the transaction ends. Not awaited either.
+  template <class... Args>
+  void lock(std::string_view sql, const Args&... args) {
+    const std::array<Param, sizeof...(Args)> params{Param(args)...};
+    run_lock(sql, params);
+  }
+
   // Statements are prepared once a connection and text: pass literals, never texts made up of
   // values.
   virtual std::int64_t run(std::string_view sql, std::span<const Param> params,
                            const RowVisitor* visit) = 0;
+  virtual void run_later(std::string_view sql, std::span<const Param> params) {
+    run(sql, params, nullptr);
+  }
+  virtual void run_lock(std::string_view sql, std::span<const Param> params) {
+    run_later(sql, params);
+  }
 };
 
-// The seam to durable state. Safe to share between threads.
+// Word among the processes that share a database: quick, and never stored. What is lost must be
+// found by looking. Safe to share between threads.
+class Bulletin {
+ public:
+  virtual ~Bulletin() = default;
+  // To every process that listens, this one too; a text has at most kMaxText bytes. Throws
+  // StoreError.
+  static constexpr std::size_t kMaxText = 7900;
+  virtual void post(std::span<const std::string> texts) = 0;
+  // Calls `on_text` for every text that comes, in this thread, until `stop` is called.
+  virtual void listen(const std::function<void(std::string_view text)>& on_text) = 0;
+  virtual void stop() = 0;
+  // Whether texts come through; not so while the connection is lost, or behind a pooler that keeps
+  // them.
+  virtual bool is_open() const = 0;
+};
+
+// The seam to durable state. Safe to share between threads. Writes that run side by side see each
+// other's rows as they commit, so a step that decides by what it reads locks it first.
 class Database {
  public:
   virtual ~Database() = default;
@@ -129,6 +180,11 @@ class Database {
 
   // Whether the last commit succeeded; readiness hangs on it. May try one to find out.
   virtual bool healthy() = 0;
+
+  // The time that all who share the database go by.
+  virtual const Clock& clock() const = 0;
+  // How to reach the other processes on this database; nothing: there can be none.
+  virtual Bulletin* bulletin() { return nullptr; }
 
  protected:
   using Job = std::function<void(Transaction&)>;

@@ -32,7 +32,7 @@ Delivery read_delivery(const Row& row) {
 }  // namespace
 
 void insert(Transaction& tx, const Delivery& d) {
-  tx.execute(
+  tx.post(
       "INSERT INTO deliveries (id, session_id, question_id, agent_name, channel, event, "
       "destination, host, body, status, next_attempt_at, last_error, created_at, link_for) "
       "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
@@ -101,12 +101,12 @@ std::vector<Delivery> claim(Transaction& tx, const std::string& host, Time now, 
   tx.query(
       "SELECT " DELIVERY_COLUMNS
       " FROM deliveries WHERE status = 'pending' AND host = $1 AND next_attempt_at <= $2 "
-      "ORDER BY next_attempt_at LIMIT $3",
+      "ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED",
       [&](const Row& row) { claimed.push_back(read_delivery(row)); }, host, now, most);
   for (auto& d : claimed) {
     ++d.attempts;
-    tx.execute("UPDATE deliveries SET attempts = $1, next_attempt_at = $2 WHERE id = $3",
-               d.attempts, until, d.id);
+    tx.post("UPDATE deliveries SET attempts = $1, next_attempt_at = $2 WHERE id = $3", d.attempts,
+            until, d.id);
   }
   return claimed;
 }
@@ -147,7 +147,7 @@ bool is_disabled(Transaction& tx, const std::string& destination) {
 std::vector<std::pair<DeliveryId, SessionId>> disable(Transaction& tx,
                                                       const std::string& destination,
                                                       const std::string& reason, Time now) {
-  tx.execute(
+  tx.post(
       "INSERT INTO disabled_destinations (destination, disabled_at, reason) VALUES ($1, $2, $3) "
       "ON CONFLICT DO NOTHING",
       destination, now, reason);
@@ -163,7 +163,7 @@ std::vector<std::pair<DeliveryId, SessionId>> disable(Transaction& tx,
 }
 
 void enable(Transaction& tx, const std::string& destination) {
-  tx.execute("DELETE FROM disabled_destinations WHERE destination = $1", destination);
+  tx.post("DELETE FROM disabled_destinations WHERE destination = $1", destination);
 }
 
 }  // namespace holdpoint::delivery_store

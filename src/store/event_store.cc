@@ -1,5 +1,7 @@
 #include "store/event_store.h"
 
+#include "store/dialect.h"
+
 namespace holdpoint::event_store {
 namespace {
 
@@ -11,8 +13,8 @@ StoredEvent read_event(const Row& row) {
 
 void append(Transaction& tx, const SessionId& session, std::string_view type, Time at,
             std::string_view data) {
-  tx.execute("INSERT INTO agent_events (session_id, type, at, data) VALUES ($1, $2, $3, $4)",
-             session, type, at, data);
+  tx.post("INSERT INTO agent_events (session_id, type, at, data) VALUES ($1, $2, $3, $4)", session,
+          type, at, data);
 }
 
 std::vector<StoredEvent> after(Transaction& tx, std::int64_t seq, std::int64_t limit) {
@@ -32,6 +34,14 @@ std::vector<StoredEvent> after(Transaction& tx, const SessionId& session, std::i
       "ORDER BY seq LIMIT $3",
       [&](const Row& row) { events.push_back(read_event(row)); }, session, seq, limit);
   return events;
+}
+
+OpenTransactions open_transactions(Transaction& tx) {
+  OpenTransactions open;
+  tx.query(dialect::kOpenTransactionsOnPostgres, [&](const Row& row) {
+    open = {row.integer(0), row.integer(1)};
+  });
+  return open;
 }
 
 std::int64_t last_seq(Transaction& tx) {

@@ -19,6 +19,8 @@ struct StoredEvent {
   std::string data;  // A JSON object.
 };
 
+// Numbers are given in the order of writing. Who decides by an order of commits must lock the session
+// first.
 void append(Transaction& tx, const SessionId& session, std::string_view type, Time at,
             std::string_view data);
 
@@ -27,5 +29,13 @@ std::vector<StoredEvent> after(Transaction& tx, std::int64_t seq, std::int64_t l
 std::vector<StoredEvent> after(Transaction& tx, const SessionId& session, std::int64_t seq,
                                std::int64_t limit);
 std::int64_t last_seq(Transaction& tx);
+
+// On a shared database an event with a lower number may become visible after one with a higher one:
+// not any more once all transactions below `begun` of that moment have ended.
+struct OpenTransactions {
+  std::int64_t ended = 0;  // All with lower numbers have.
+  std::int64_t begun = 0;  // None with this or a higher one has.
+};
+OpenTransactions open_transactions(Transaction& tx);
 
 }  // namespace holdpoint::event_store

@@ -3,7 +3,7 @@
 namespace holdpoint::link_store {
 
 void insert(Transaction& tx, const StoredLink& link) {
-  tx.execute(
+  tx.post(
       "INSERT INTO answer_links (token_hash, question_id, session_id, channel, recipient, "
       "created_at) VALUES ($1, $2, $3, $4, $5, $6)",
       link.token_hash, link.question_id, link.session_id, link.channel, link.recipient,

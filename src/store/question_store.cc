@@ -51,7 +51,7 @@ std::vector<Question> read_all(Transaction& tx, std::string_view sql, const Para
 void insert(Transaction& tx, const Question& q) {
   std::optional<std::string> default_choice;
   if (q.spec.default_choice) default_choice = question_columns::from_choice(*q.spec.default_choice);
-  tx.execute(
+  tx.post(
       "INSERT INTO agent_questions (id, session_id, agent_name, ask, position, question, header, "
       "options, multi_select, allow_other, style, default_choice, context, tool_call_id, "
       "on_timeout, created_at, deadline_at) "

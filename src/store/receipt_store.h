@@ -17,6 +17,8 @@ struct Receipt {
 // False, and nothing is kept, if the same signature was taken before, or the same id with another
 // body. The same id and body under a new signature is the sender's own retry.
 [[nodiscard]] bool insert(Transaction& tx, const Receipt& receipt, Time now);
+// Whether the id was taken with another body.
+bool has_other_body(Transaction& tx, const Receipt& receipt);
 std::int64_t remove_older(Transaction& tx, Time before);
 
 }  // namespace holdpoint::receipt_store

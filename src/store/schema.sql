@@ -201,3 +201,29 @@ CREATE TABLE server_secrets (
   name  TEXT PRIMARY KEY,
   value TEXT NOT NULL
 );
+
+-- migration 3: several nodes
+
+-- Rows of the audit log that stand in no chain yet. They are written here in the transaction of what they tell of, and linked
+-- soon after, in one order for all, so that no two changes have to wait for each other.
+CREATE TABLE audit_pending (
+  id         TEXT PRIMARY KEY,
+  at         TEXT NOT NULL,
+  actor      TEXT NOT NULL,
+  credential TEXT NOT NULL,
+  address    TEXT NOT NULL,
+  action     TEXT NOT NULL,
+  subject    TEXT NOT NULL,
+  detail     TEXT NOT NULL
+);
+INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '') ON CONFLICT DO NOTHING;
+
+-- On PostgreSQL: how many commits each connection has made, raised by the commit itself. When the answer to one is lost, its row
+-- tells whether it happened; setting `last` keeps it from happening afterwards.
+CREATE TABLE commit_marks (
+  connection TEXT PRIMARY KEY,
+  number     BIGINT NOT NULL,
+  last       BIGINT NOT NULL,
+  made_at    TEXT NOT NULL,
+  CHECK (number <= last)
+);

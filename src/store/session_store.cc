@@ -30,8 +30,8 @@ std::vector<std::string> hand_over_messages(Transaction& tx, const SessionId& se
                                             std::int64_t turn, bool first_attempt) {
   // Only the first attempt takes what waits: a turn that runs again gets the same messages again.
   if (first_attempt) {
-    tx.execute("UPDATE agent_messages SET turn = $1 WHERE session_id = $2 AND turn IS NULL", turn,
-               session);
+    tx.post("UPDATE agent_messages SET turn = $1 WHERE session_id = $2 AND turn IS NULL", turn,
+            session);
   }
   std::vector<std::string> messages;
   tx.query(
@@ -51,6 +51,18 @@ bool insert(Transaction& tx, const NewSession& session, Time now) {
              session.id, session.agent_name, to_text(session.status), session.payload,
              session.parent_id, session.idempotency_key, session.questions_asked, now,
              due ? std::optional(now) : std::nullopt) == 1;
+}
+
+void lock(Transaction& tx, const SessionId& id) {
+  tx.lock("SELECT 1 FROM agent_sessions WHERE id = $1 FOR UPDATE", id);
+}
+
+bool lock_if_free(Transaction& tx, const SessionId& id) {
+  bool got = false;
+  tx.query(
+      "SELECT 1 FROM agent_sessions WHERE id = $1 FOR UPDATE SKIP LOCKED",
+      [&](const Row&) { got = true; }, id);
+  return got;
 }
 
 std::optional<Session> find(Transaction& tx, const SessionId& id) {
@@ -104,7 +116,7 @@ std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time no
       "SELECT id, agent_name, turn, attempts + 1, refusals, turn_reason, due_at, parent_id, "
       "original_payload, execution_state, resume, lease_number + 1, "
       "EXISTS (SELECT 1 FROM agent_messages m WHERE m.session_id = agent_sessions.id) "
-      "FROM agent_sessions WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
+      "FROM agent_sessions WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED",
       [&](const Row& row) {
         ClaimedTurn c;
         c.lease = {SessionId(row.string(0)), row.integer(11)};
@@ -123,7 +135,7 @@ std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time no
       },
       now, most);
   for (auto& c : claimed) {
-    tx.execute(
+    tx.post(
         "UPDATE agent_sessions SET due_at = $1, leased_by = $2, lease_number = $3, attempts = $4 "
         "WHERE id = $5",
         lease_until, node, c.lease.number, c.attempts, c.lease.session);
@@ -237,7 +249,7 @@ std::int64_t reclaim(Transaction& tx, Time now) {
 
 void add_message(Transaction& tx, const SessionId& session, const MessageId& id,
                  std::string_view body, Time now) {
-  tx.execute(
+  tx.post(
       "INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ($1, $2, $3, $4)", id,
       session, body, now);
 }
@@ -259,19 +271,20 @@ std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most) {
   // A parent stays for as long as it has children, so that their parent_id always names a row.
   tx.query(
       "SELECT id FROM agent_sessions s WHERE completed_at < $1 AND NOT EXISTS "
-      "(SELECT 1 FROM agent_sessions c WHERE c.parent_id = s.id) ORDER BY completed_at LIMIT $2",
+      "(SELECT 1 FROM agent_sessions c WHERE c.parent_id = s.id) ORDER BY completed_at LIMIT $2 "
+      "FOR UPDATE SKIP LOCKED",
       [&](const Row& row) { old.emplace_back(row.string(0)); }, before, most);
   for (const auto& id : old) {
-    tx.execute("DELETE FROM deliveries WHERE session_id = $1", id);
-    tx.execute("DELETE FROM agent_messages WHERE session_id = $1", id);
-    tx.execute("DELETE FROM answer_links WHERE session_id = $1", id);
-    tx.execute("DELETE FROM agent_questions WHERE session_id = $1", id);
+    tx.post("DELETE FROM deliveries WHERE session_id = $1", id);
+    tx.post("DELETE FROM agent_messages WHERE session_id = $1", id);
+    tx.post("DELETE FROM answer_links WHERE session_id = $1", id);
+    tx.post("DELETE FROM agent_questions WHERE session_id = $1", id);
     // The newest event stays, so that its number is never given out again: clients resume by it.
-    tx.execute(
+    tx.post(
         "DELETE FROM agent_events WHERE session_id = $1 AND seq < (SELECT MAX(seq) FROM "
         "agent_events)",
         id);
-    tx.execute("DELETE FROM agent_sessions WHERE id = $1", id);
+    tx.post("DELETE FROM agent_sessions WHERE id = $1", id);
   }
   return static_cast<std::int64_t>(old.size());
 }

@@ -26,6 +26,12 @@ struct NewSession {
 // inserted.
 [[nodiscard]] bool insert(Transaction& tx, const NewSession& session, Time now);
 
+// A step that decides by what the session, its questions or its messages are now has the session to
+// itself first. Unknown ones are not complained about.
+void lock(Transaction& tx, const SessionId& id);
+// The same, unless another step has it: then false.
+[[nodiscard]] bool lock_if_free(Transaction& tx, const SessionId& id);
+
 std::optional<Session> find(Transaction& tx, const SessionId& id);
 std::optional<Session> find_by_key(Transaction& tx, const std::string& agent_name,
                                    const std::string& idempotency_key);

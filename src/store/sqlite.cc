@@ -83,6 +83,8 @@ class SqliteDatabase final : public Database {
     readers_.reset();
   }
 
+  const Clock& clock() const override { return clock_; }
+
   bool healthy() override {
     if (last_commit_ok_) return true;
     try {

@@ -1,5 +1,7 @@
 #include "store/sqlite_connection.h"
 
+#include "store/dialect.h"
+
 namespace holdpoint {
 namespace {
 
@@ -92,7 +94,8 @@ std::int64_t SqliteConnection::run(std::string_view sql, std::span<const Param> 
 SqliteConnection::Statement& SqliteConnection::prepare(std::string_view sql) {
   if (const auto it = statements_.find(sql); it != statements_.end()) return it->second;
   Statement statement;
-  if (sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+  const std::string_view text = dialect::for_sqlite(sql);
+  if (sqlite3_prepare_v3(db_, text.data(), static_cast<int>(text.size()), SQLITE_PREPARE_PERSISTENT,
                          &statement.handle, nullptr) != SQLITE_OK) {
     fail(sql);
   }

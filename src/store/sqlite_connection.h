@@ -21,6 +21,7 @@ class SqliteConnection final : public Transaction {
 
   std::int64_t run(std::string_view sql, std::span<const Param> params,
                    const RowVisitor* visit) override;
+  void run_lock(std::string_view, std::span<const Param>) override {}  // Writers come one by one.
 
   // False after SQLite rolled the transaction back by itself, as it does when the disk is full.
   bool in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }

@@ -17,7 +17,7 @@ StoredUser read_user(const Row& row) {
 }
 
 void remove_logins(Transaction& tx, const std::string& name) {
-  tx.execute("DELETE FROM logins WHERE user_name = $1", name);
+  tx.post("DELETE FROM logins WHERE user_name = $1", name);
 }
 
 }  // namespace
@@ -29,6 +29,10 @@ bool insert(Transaction& tx, const StoredUser& user) {
              "ON CONFLICT (name) DO UPDATE SET role = $2, password_hash = $3, created_at = $4, "
              "removed_at = NULL, last_login_at = NULL WHERE users.removed_at IS NOT NULL",
              user.name, to_text(user.role), hash, user.created_at) == 1;
+}
+
+void lock(Transaction& tx, const std::string& name) {
+  tx.lock("SELECT 1 FROM users WHERE name = $1 FOR UPDATE", name);
 }
 
 std::optional<StoredUser> find(Transaction& tx, const std::string& name) {
@@ -47,12 +51,14 @@ std::vector<StoredUser> list(Transaction& tx) {
 }
 
 bool remove(Transaction& tx, const std::string& name, Time now) {
+  lock(tx, name);
   remove_logins(tx, name);
   return tx.execute("UPDATE users SET removed_at = $2 WHERE name = $1 AND removed_at IS NULL", name,
                     now) == 1;
 }
 
 bool set_password(Transaction& tx, const std::string& name, const std::string& hash) {
+  lock(tx, name);
   remove_logins(tx, name);
   return tx.execute("UPDATE users SET password_hash = $2 WHERE name = $1 AND removed_at IS NULL",
                     name, hash) == 1;
@@ -71,10 +77,10 @@ bool any(Transaction& tx) {
 
 void insert_login(Transaction& tx, const std::string& token_hash, const std::string& name, Time now,
                   Time expires_at) {
-  tx.execute(
+  tx.post(
       "INSERT INTO logins (token_hash, user_name, created_at, expires_at) VALUES ($1, $2, $3, $4)",
       token_hash, name, now, expires_at);
-  tx.execute("UPDATE users SET last_login_at = $2 WHERE name = $1", name, now);
+  tx.post("UPDATE users SET last_login_at = $2 WHERE name = $1", name, now);
 }
 
 std::optional<StoredUser> find_by_login(Transaction& tx, const std::string& token_hash, Time now) {

@@ -22,6 +22,9 @@ struct StoredUser {
 // A name that was removed may come back. False if it is there.
 [[nodiscard]] bool insert(Transaction& tx, const StoredUser& user);
 // Removed ones are not found.
+// Who logs somebody in, or out for good, has the user to itself first: no login may outlive the
+// password it was made with.
+void lock(Transaction& tx, const std::string& name);
 std::optional<StoredUser> find(Transaction& tx, const std::string& name);
 std::vector<StoredUser> list(Transaction& tx);
 // Both end the user's logins. False if there is no such user.

@@ -1,0 +1,134 @@
+#include "flow/herald.h"
+
+#include <algorithm>
+
+#include "store/event_store.h"
+
+namespace holdpoint {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// What was told within this time goes out together, so that word costs little when much happens.
+constexpr auto kBetweenWords = 15ms;
+// While word comes through, looking is only a net.
+constexpr auto kBetweenLooks = 1s;
+constexpr auto kBetweenTouches = 5s;
+constexpr auto kWithoutWord = 250ms;
+
+}  // namespace
+
+Herald::Herald(Database& db, Bulletin& bulletin, Journal& journal, std::string node,
+               const Clock& clock, Hearers hearers)
+    : db_(db),
+      bulletin_(bulletin),
+      journal_(journal),
+      node_(std::move(node)),
+      hearers_(std::move(hearers)),
+      ear_("hp-ear", 1, 1),
+      mouth_("hp-mouth", clock, [this](Time now) { return run_once(now); }) {}
+
+void Herald::start() {
+  mouth_.start();
+  const bool taken = ear_.submit(
+      [this] { bulletin_.listen([this](std::string_view text) { hear(text); }); });
+  if (!taken) throw std::runtime_error("no thread to listen with");
+}
+
+void Herald::stop() {
+  bulletin_.stop();
+  ear_.stop();
+  mouth_.stop();
+}
+
+void Herald::tell(const Story& story) {
+  if (story.events.empty()) return;
+  const bool first = word_.with([&](Word& word) {
+    const bool empty = word.empty();
+    word.turn_due = word.turn_due || story.turn_due;
+    word.delivery_due = word.delivery_due || story.delivery_due;
+    for (const auto& event : story.events) {
+      (event.type == "session_cancelled" ? word.cancelled : word.touched).insert(event.session);
+    }
+    return empty;
+  });
+  if (first) mouth_.wake();  // Else it knows already.
+}
+
+void Herald::tell_credentials() {
+  word_.with([](Word& word) { word.credentials = true; });
+  mouth_.wake();
+}
+
+std::optional<Time> Herald::run_once(Time now) {
+  const auto between_looks = bulletin_.is_open() ? Duration{kBetweenLooks} : Duration{kWithoutWord};
+  if (now >= looked_at_ + between_looks || now < looked_at_) {
+    looked_at_ = now;
+    look(now);
+  }
+  const Time next_look = looked_at_ + between_looks;
+  if (now < sent_at_ + kBetweenWords) return std::min(next_look, sent_at_ + kBetweenWords);
+  const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
+  sent_at_ = now;
+  try {
+    send(word);
+  } catch (const StoreError&) {
+    // The others find out by looking.
+  }
+  return next_look;
+}
+
+void Herald::send(const Word& word) {
+  std::string head = node_;
+  if (word.turn_due) head += " t";
+  if (word.delivery_due) head += " d";
+  if (word.credentials) head += " c";
+  std::vector<std::string> texts{head};
+  const auto add = [&](const std::string& part) {
+    if (texts.back().size() + part.size() + 1 > Bulletin::kMaxText) texts.push_back(node_);
+    texts.back() += ' ' + part;
+  };
+  for (const auto& session : word.touched) add(session.text());
+  for (const auto& session : word.cancelled) add('!' + session.text());
+  if (texts.front() != node_) bulletin_.post(texts);
+}
+
+void Herald::hear(std::string_view text) {
+  if (text.starts_with(node_)) return;
+  auto at = text.find(' ');
+  bool events = false;
+  while (at != std::string_view::npos) {
+    text.remove_prefix(at + 1);
+    at = text.find(' ');
+    std::string_view part = text.substr(0, at);
+    const bool cancelled = part.starts_with('!');
+    if (part == "t") hearers_.turns();
+    if (part == "d") hearers_.deliveries();
+    if (part == "c") hearers_.credentials();
+    if (cancelled) part.remove_prefix(1);
+    if (!is_uuid(part)) continue;
+    events = true;
+    const SessionId session{std::string(part)};
+    journal_.touch(session);
+    if (cancelled) hearers_.cancelled(session);
+  }
+  if (events) hearers_.events();
+}
+
+void Herald::look(Time now) {
+  hearers_.turns();
+  hearers_.deliveries();
+  hearers_.deadlines();
+  const auto last = db_.read([](Transaction& tx) { return event_store::last_seq(tx); });
+  const bool happened = std::exchange(seen_, last) != last;
+  if (happened) hearers_.events();
+  const bool open = bulletin_.is_open();
+  if (open ? now >= touched_at_ + kBetweenTouches : happened) {
+    touched_at_ = now;
+    journal_.touch_all();
+    hearers_.credentials();
+  }
+}
+
+}  // namespace holdpoint

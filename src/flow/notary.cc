@@ -1,0 +1,37 @@
+#include "flow/notary.h"
+
+#include "base/log.h"
+#include "flow/audit.h"
+
+namespace holdpoint {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Rows of this long share one commit.
+constexpr auto kBetween = 200ms;
+
+}  // namespace
+
+Notary::Notary(Database& db, const Clock& clock)
+    : db_(db), loop_("hp-notary", clock, [this](Time now) { return run_once(now); }) {}
+
+void Notary::stop() {
+  loop_.stop();
+  try {
+    audit::link_all(db_);
+  } catch (const StoreError& e) {
+    log(Level::warning, "audit_not_linked",
+        {{"reason", e.what()}, {"what_now", "the next start does it"}});
+  }
+}
+
+std::optional<Time> Notary::run_once(Time now) {
+  if (now < linked_at_ + kBetween) return linked_at_ + kBetween;
+  audit::link_all(db_);
+  linked_at_ = now;
+  return std::nullopt;
+}
+
+}  // namespace holdpoint

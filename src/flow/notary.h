@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/loop.h"
+#include "store/database.h"
+
+namespace holdpoint {
+
+// Links the audit log's new rows into its chain, a few times a second while there are any.
+class Notary {
+ public:
+  Notary(Database& db, const Clock& clock);
+
+  void start() { loop_.start(); }
+  // Links the last ones too.
+  void stop();
+  void wake() { loop_.wake(); }
+  // Returns when to look again.
+  std::optional<Time> run_once(Time now);
+
+ private:
+  Database& db_;
+  Time linked_at_{};
+  Loop loop_;
+};
+
+}  // namespace holdpoint

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "store/database.h"
+
+// The rows of commit_marks; see postgres.h. Each function is one step of the caller's transaction.
+namespace holdpoint::commit_marks {
+
+void insert(Transaction& tx, const std::string& connection, Time now);
+// One more commit. Fails if it was found out already that this one did not happen.
+void raise(Transaction& tx, const std::string& connection);
+// How many commits the connection has made, once all it began are over; there will be no more.
+std::optional<std::int64_t> close(Transaction& tx, const std::string& connection);
+void remove_older(Transaction& tx, Time before);
+
+}  // namespace holdpoint::commit_marks

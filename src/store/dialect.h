@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// Every statement is written once, as PostgreSQL reads it. Where an engine must differ is here, and
+// only here.
+namespace holdpoint::dialect {
+
+// Without the row locks at its end, which SQLite does not know: its one writer needs none.
+std::string_view for_sqlite(std::string_view sql);
+
+// A statement of schema.sql for PostgreSQL: texts compare by bytes as in SQLite, whatever the
+// database's locale, and a column that numbers its rows says so.
+std::string schema_for_postgres(std::string_view statement);
+
+// After rows were copied with their numbers: the next event gets a higher one. SQLite does so by
+// itself.
+inline constexpr const char* kNumberEventsOnPostgres =
+    "SELECT setval(pg_get_serial_sequence('agent_events', 'seq'), "
+    "(SELECT COALESCE(MAX(seq), 0) + 1 FROM agent_events), false)";
+
+// Numbers of transactions, PostgreSQL's only: all below the first have ended, none from the second
+// on had begun.
+inline constexpr const char* kOpenTransactionsOnPostgres =
+    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text, "
+    "pg_snapshot_xmax(pg_current_snapshot())::text";
+
+}  // namespace holdpoint::dialect

@@ -1,0 +1,145 @@
+#include "store/postgres_pool.h"
+
+#include "base/log.h"
+#include "store/commit_marks.h"
+#include "store/postgres_start.h"
+
+namespace holdpoint {
+
+using namespace std::chrono_literals;
+using Kind = PostgresError::Kind;
+
+namespace {
+
+// A connection is replaced after this long, so that a changed address or certificate comes to count.
+constexpr auto kOldest = 30min;
+// Within an outage this long callers wait for its end; then they are told at once.
+constexpr auto kShortOutage = 3s;
+constexpr auto kBetweenTries = 200ms;
+
+}  // namespace
+
+void PostgresPool::Taken::mark() {
+  commit_marks::raise(connection(), pooled_->mark);
+}
+
+void PostgresPool::Taken::note_failure(const PostgresError& error) {
+  if (error.kind() == Kind::plans) {
+    if (error.state() != "0A000" && pool_.prepare_.exchange(false)) {
+      log(Level::warning, "statements_not_kept",
+          {{"reason", error.what()},
+           {"what_now", "a pooler is in between: statements are sent as texts"}});
+    }
+    broken_ = true;
+  }
+  if (error.kind() == Kind::lost && !broken_) {
+    broken_ = true;
+    pool_.note_down(error.what());
+  }
+}
+
+bool PostgresPool::Taken::was_committed(const Taken& lost) {
+  auto& connection = this->connection();
+  std::optional<std::int64_t> commits;
+  connection.begin_write();
+  try {
+    commits = commit_marks::close(connection, lost.pooled_->mark);
+    connection.commit();
+  } catch (const PostgresError&) {
+    broken_ = true;
+    throw;
+  }
+  if (!commits) throw StoreError("the row that tells of the commit is gone", true, true);
+  return *commits == lost.pooled_->commits + 1;
+}
+
+PostgresPool::Taken PostgresPool::take(Steady::time_point deadline, Wait wait) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (!idle_.empty()) {
+      auto pooled = std::move(idle_.back());
+      idle_.pop_back();
+      if (Steady::now() - pooled->made_at < kOldest) return Taken(*this, std::move(pooled));
+      --open_;
+      continue;
+    }
+    const auto now = Steady::now();
+    const bool may_try = open_ < options_.most && (!down_ || now >= next_try_);
+    if (may_try) {
+      ++open_;
+      next_try_ = now + kBetweenTries;
+      lock.unlock();
+      try {
+        auto pooled = make();
+        note_up();
+        return Taken(*this, std::move(pooled));
+      } catch (const StoreError& e) {
+        note_down(e.what());
+        lock.lock();
+        --open_;
+        const auto* error = dynamic_cast<const PostgresError*>(&e);
+        if (!error || error->kind() == Kind::refused) throw;
+        if (error->kind() == Kind::plans) prepare_ = false;
+      }
+    }
+    const auto later = Steady::now();
+    const bool patient = wait == Wait::through_outage || !down_ || later < down_since_ + kShortOutage;
+    if (later >= deadline || !patient) {
+      throw PostgresError(Kind::later, "",
+                          down_ ? "the database cannot be reached: " + why_down_
+                                : "all " + std::to_string(options_.most) +
+                                      " connections to the database are busy");
+    }
+    if (down_) {
+      changed_.wait_until(lock, std::min(deadline, std::max(next_try_, later + 1ms)));
+    } else {
+      changed_.wait_until(lock, deadline);
+    }
+  }
+}
+
+std::unique_ptr<PostgresPool::Pooled> PostgresPool::make() {
+  PostgresConnection::Options options;
+  options.url = options_.url;
+  options.prepare = prepare_;
+  auto pooled = std::unique_ptr<Pooled>(
+      new Pooled{PostgresConnection(std::move(options)), new_uuid(clock_.now())});
+  commit_marks::insert(pooled->connection, pooled->mark, clock_.now());
+  greet_postgres(pooled->connection, clock_);
+  return pooled;
+}
+
+void PostgresPool::give_back(std::unique_ptr<Pooled> pooled, bool broken) {
+  if (!pooled) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (broken) {
+      --open_;
+    } else {
+      idle_.push_back(std::move(pooled));
+    }
+  }
+  changed_.notify_one();
+}
+
+void PostgresPool::note_down(const std::string& why) {
+  std::vector<std::unique_ptr<Pooled>> dead;  // Closed without the lock.
+  std::lock_guard lock(mutex_);
+  why_down_ = why;
+  // What one lost, the others most likely lost too; and trying a dead one costs more than a new one.
+  dead.swap(idle_);
+  open_ -= dead.size();
+  if (down_.exchange(true)) return;
+  down_since_ = Steady::now();
+  next_try_ = down_since_;
+  log(Level::error, "database_lost", {{"reason", why}});
+  changed_.notify_all();
+}
+
+void PostgresPool::note_up() {
+  if (!down_.exchange(false)) return;
+  log(Level::info, "database_back");
+  changed_.notify_all();
+}
+
+}  // namespace holdpoint
