@@ -329,7 +329,10 @@ class Node {
     Herald::Hearers hearers;
     hearers.turns = [this] { turns_.wake(); };
     hearers.deliveries = [this] { courier_.wake(); };
-    hearers.deadlines = [this] { expiry_.wake(); };
+    hearers.deadlines = [this] {
+      expiry_.wake();
+      notary_.wake();  // Another node may have been linking when this one tried.
+    };
     hearers.events = [this] { feed_.wake(); };
     hearers.credentials = [this] { credentials_.hear_changed(); };
     hearers.cancelled = [this](const SessionId& session) { turns_.abandon(session); };

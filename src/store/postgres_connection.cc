@@ -5,7 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <memory>
 
 namespace holdpoint {
@@ -191,6 +190,11 @@ void PostgresConnection::commit() {
   send_text("COMMIT", What::end);
   read_answers(nullptr);
   in_transaction_ = false;
+  commit_sent_ = false;
+  if (ended_as_ != "COMMIT") {
+    throw PostgresError(PostgresError::Kind::refused, "25P02",
+                        "a statement of the transaction had failed, so it was rolled back");
+  }
 }
 
 void PostgresConnection::end_read() {
@@ -207,6 +211,7 @@ void PostgresConnection::end_read() {
 
 void PostgresConnection::roll_back() {
   begin_ = nullptr;
+  commit_sent_ = false;
   if (!in_transaction_ && sent_.empty()) return;
   // What was sent before may fail, and then the rollback is skipped with it: so a pipeline of its
   // own.
@@ -292,13 +297,7 @@ std::int64_t PostgresConnection::read_answers(const RowVisitor* visit) {
     if (!good && sent.what == What::prepare) prepared_.find(sent.name)->second.there = false;
     if (!good && status != PGRES_PIPELINE_ABORTED && !failed) failed = std::move(result);
     if (good && sent.what == What::statement) last = std::move(result);
-    if (good && sent.what == What::end) {
-      // A transaction that failed answers COMMIT with a rollback.
-      if (commit_sent_ && std::strcmp(PQcmdStatus(result.get()), "ROLLBACK") == 0 && !failed) {
-        commit_sent_ = false;
-        throw PostgresError(PostgresError::Kind::again, "25P02", "the transaction was rolled back");
-      }
-    }
+    if (good && sent.what == What::end) ended_as_ = PQcmdStatus(result.get());
   }
   sent_.clear();
   if (failed) fail(failed.get());

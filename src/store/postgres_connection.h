@@ -110,6 +110,7 @@ class PostgresConnection final : public Transaction {
   const char* begin_ = nullptr;  // Not sent yet.
   bool in_transaction_ = false;
   bool commit_sent_ = false;
+  std::string ended_as_;  // What the server called the last transaction's end.
   bool has_written_ = false;
   bool behind_ = false;  // Answers that nobody waited for are still to be read.
 };

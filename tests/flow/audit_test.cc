@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/flow/audit_rows.h"
+#include "tests/support/test_postgres.h"
 #include "tests/support/world.h"
 
 using namespace holdpoint;
@@ -16,6 +17,7 @@ const Time kNow = parse_iso("2026-11-16T09:00:00.000Z").value();
 struct Chain {
   Chain() {
     for (int i = 1; i <= 5; ++i) record("detail " + std::to_string(i));
+    audit::link_all(*db);
   }
   void record(const std::string& detail) {
     db->write([&](Transaction& tx) {
@@ -79,7 +81,7 @@ TEST_CASE("an edit of any column of any row is found, and the row is named") {
   for (const std::string edit :
        {"actor = 'ben'", "credential = 'user:ben'", "address = ''", "action = 'did not'",
         "subject = 'session:y'", "detail = 'another'", "at = '2026-11-16T09:00:00.001Z'",
-        "hash = 'x'", "hash = upper(hash)", "detail = detail || char(0) || 'x'"}) {
+        "hash = 'x'", "hash = upper(hash)", "detail = detail || ' '"}) {
     for (int row = 1; row <= 5; ++row) {
       CAPTURE(edit);
       CAPTURE(row);
@@ -150,6 +152,7 @@ TEST_CASE("a row that was slipped in is found") {
 TEST_CASE("a row that was put out of the way does not belong there") {
   for (const std::string seq : {"0", "-1", "NULL"}) {
     CAPTURE(seq);
+    if (seq == "NULL" && test_postgres()) continue;  // PostgreSQL does not let it be.
     Chain added;
     added.tamper("INSERT INTO audit_log SELECT " + seq +
                  ", at, actor, credential, address, action, subject, detail, hash FROM audit_log "

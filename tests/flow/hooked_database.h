@@ -12,6 +12,8 @@ class HookedDatabase final : public Database {
  public:
   explicit HookedDatabase(Database& real) : real_(real) {}
   bool healthy() override { return real_.healthy(); }
+  const Clock& clock() const override { return real_.clock(); }
+  Bulletin* bulletin() override { return real_.bulletin(); }
 
   std::function<void()> before_write;
 

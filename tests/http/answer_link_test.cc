@@ -45,7 +45,7 @@ bool has(const Response& page, const std::string& text) {
 
 TEST_CASE("a link opens its question's page without any other credential, and decides nothing") {
   Linked site;
-  const auto events = site.count("agent_events"), rows = site.count("audit_log");
+  const auto events = site.count("agent_events"), rows = site.count("audit_pending");
   for (const char* method : {"GET", "HEAD"}) {
     Call call = get(site.path() + "?token=" + site.token + "&answer=haiku");
     call.method = method;
@@ -55,7 +55,7 @@ TEST_CASE("a link opens its question's page without any other credential, and de
   }
   CHECK(site.pending());
   CHECK(site.count("agent_events") == events);
-  CHECK(site.count("audit_log") == rows);
+  CHECK(site.count("audit_pending") == rows);
 }
 
 TEST_CASE("an answer in a link only fills the form in: an option, or own words") {
@@ -89,7 +89,7 @@ TEST_CASE("sent again it says thanks again; another answer is told which one cou
   CHECK(late.status == 409);
   CHECK(has(late, "ana@example.org answered on"));
   CHECK(has(late, "<blockquote>haiku</blockquote>"));
-  CHECK(site.count("audit_log WHERE action = 'question_answered'") == 1);
+  CHECK(site.count("audit_pending WHERE action = 'question_answered'") == 1);
 }
 
 TEST_CASE("an answered link shows who decided, when and what") {

@@ -63,7 +63,7 @@ TEST_CASE("a signed webhook starts its agent without any key, and who signed is 
   Hooked site(WebhookScheme::github);
   CHECK(site.outcome(site.github("{}", "1")) == "202");
   CHECK(site.sessions() == 1);
-  CHECK(site.count("audit_log WHERE credential = 'webhook:github' AND actor = 'poet'") == 1);
+  CHECK(site.count("audit_pending WHERE credential = 'webhook:github' AND actor = 'poet'") == 1);
 }
 
 TEST_CASE("an unsigned, forged or altered webhook starts nothing") {

@@ -87,9 +87,15 @@ TEST_CASE("texts that must have a form are refused without it") {
            {"[server]\npublic_url = \"example.org\"\n",
             "FILE:2: [server] public_url must begin with http:// or https://"},
            {"[database]\nurl = \"holdpoint.db\"\n",
-            "FILE:2: [database] url must be sqlite: and a path, like sqlite:holdpoint.db"},
+            "FILE:2: [database] url must be sqlite: and a path, like sqlite:holdpoint.db, or "
+            "postgres://user@host:5432/name"},
            {"[database]\nurl = \"sqlite:\"\n",
-            "FILE:2: [database] url must be sqlite: and a path, like sqlite:holdpoint.db"},
+            "FILE:2: [database] url must be sqlite: and a path, like sqlite:holdpoint.db, or "
+            "postgres://user@host:5432/name"},
+           {"[agents]\nlease_seconds = 4\n",
+            "FILE:2: [agents] lease_seconds must be from 5 to 3600"},
+           {"[database]\nurl = \"env:NOT_THERE_AT_ALL\"\n",
+            "FILE:2: [database] url the environment has no NOT_THERE_AT_ALL"},
            {"[questions]\non_timeout = \"ignore\"\n",
             "FILE:2: [questions] on_timeout must be fail, default or continue"},
            {"[questions]\ncallback_url = \"ftp://x\"\n",

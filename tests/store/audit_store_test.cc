@@ -22,7 +22,13 @@ Entry entry(std::int64_t seq) {
 
 struct Log : FreshDatabase {
   void append(std::int64_t seq) {
-    write([&](Transaction& tx) { audit_store::append(tx, entry(seq)); });
+    write([&](Transaction& tx) {
+      REQUIRE(audit_store::lock_head(tx));
+      const std::string id = std::to_string(seq);
+      audit_store::add_pending(tx, id, entry(seq));
+      audit_store::link(tx, id, entry(seq));
+      audit_store::move_head(tx, {seq, entry(seq).hash});
+    });
   }
   audit_store::Head head() {
     return read([](Transaction& tx) { return audit_store::head(tx); });
@@ -88,6 +94,31 @@ TEST_CASE("all rows come in order, those with an impossible number first") {
     audit_store::each(tx, [&](const Entry& e) { numbers.push_back(e.seq); });
   });
   CHECK(numbers == std::vector<std::int64_t>{-5, 1, 2});
+}
+
+TEST_CASE("rows that wait come oldest first, as they were written, and wait no more once linked") {
+  Log log;
+  log.write([](Transaction& tx) {
+    for (std::int64_t seq : {3, 1, 2}) audit_store::add_pending(tx, std::to_string(seq), entry(seq));
+  });
+  const auto subjects = [&] {
+    std::vector<std::string> all;
+    log.read([&](Transaction& tx) {
+      for (const auto& [id, waiting] : audit_store::pending(tx, 10)) {
+        CHECK(waiting.subject == "session:" + id);
+        CHECK(waiting.at == entry(std::stoll(id)).at);
+        CHECK(waiting.actor.credential == "user:ana");
+        CHECK(waiting.detail == "a \"detail\"");
+        all.push_back(id);
+      }
+    });
+    return all;
+  };
+  CHECK(subjects() == std::vector<std::string>{"1", "2", "3"});
+  log.write([](Transaction& tx) { audit_store::link(tx, "2", entry(1)); });
+  CHECK(subjects() == std::vector<std::string>{"1", "3"});
+  CHECK(log.after(0, 10) == std::vector<std::int64_t>{1});
+  CHECK(log.read([](Transaction& tx) { return audit_store::any_pending(tx); }));
 }
 
 TEST_CASE("no number is given out twice") {

@@ -170,7 +170,8 @@ TEST_CASE("a file that is no database is refused with its name") {
   std::ofstream(fixture.path)
       << "this is a shopping list, and a long one at that: milk, bread, eggs …";
   CHECK_THROWS_AS(fixture.open(), StoreError);
-  CHECK_THROWS_AS(open_test_database("/nonexistent/folder/x.db", kNow), StoreError);
+  fixture.path = "/nonexistent/folder/x.db";
+  CHECK_THROWS_AS(fixture.open(), StoreError);
 }
 
 TEST_CASE("the log is moved into the database as it grows, and starts over") {

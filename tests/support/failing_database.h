@@ -24,6 +24,8 @@ class FailingDatabase final : public Database {
   bool crashed() const { return dead_; }
   std::int64_t points() const { return points_; }
   bool healthy() override { return !dead_; }
+  const Clock& clock() const override { return real_->clock(); }
+  Bulletin* bulletin() override { return real_->bulletin(); }
 
  protected:
   void do_write(const Job& job) override {

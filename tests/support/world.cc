@@ -1,6 +1,8 @@
 #include "tests/support/world.h"
 
+#include "store/postgres.h"
 #include "tests/support/failing_database.h"
+#include "tests/support/test_postgres.h"
 
 namespace holdpoint::test {
 namespace {
@@ -35,6 +37,12 @@ Turns::Options turn_options(std::int64_t max_attempts) {
 }  // namespace
 
 std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, Time now) {
+  if (const auto url = test_postgres_url(file)) {
+    PostgresOptions postgres;
+    postgres.url = *url;
+    postgres.connections = 8;
+    return open_postgres(std::move(postgres));
+  }
   SqliteOptions options;
   options.path = file.string();
   options.on_sync_failure = [](const std::string&) { std::abort(); };
