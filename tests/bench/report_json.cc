@@ -64,13 +64,15 @@ Json lifecycles_json(const LifecycleStep& step, const Results& results) {
            to_json(in_commits(step.answer_to_completed_ms.p50, engine, results.ceilings))},
           {"lifecycle_ms", to_json(step.lifecycle_ms)},
           {"errors", step.errors},
+          {"fdatasyncs_per_s_before", to_json(step.fdatasyncs_per_s)},
           {"commit_batches", batches_json(step, results)},
           {"rss_bytes", step.rss_bytes()},
           {"peak_rss_bytes", step.peak_rss_bytes()},
           {"cores",
            {{"server", step.cores(step.cpu.nodes)},
             {"agent", step.cores(step.cpu.agent)},
-            {"generator", step.cores(step.cpu.generator)}}},
+            {"generator", step.cores(step.cpu.generator)},
+            {"machine", step.cores(step.cpu.machine)}}},
           {"cpu_ms_per_lifecycle",
            {{"server", to_json(step.ms_a_lifecycle(step.cpu.nodes))},
             {"agent", to_json(step.ms_a_lifecycle(step.cpu.agent))},
@@ -85,8 +87,6 @@ Json postgres_lifecycles_json(const LifecycleStep& step, const Results& results)
   json["cores"]["postgres"] = nullptr;
   if (step.cpu.postgres) json["cores"]["postgres"] = step.cores(*step.cpu.postgres);
   json["cpu_ms_per_lifecycle"]["postgres"] = to_json(step.ms_a_lifecycle(step.cpu.postgres));
-  json["cores"]["machine"] = step.cores(step.cpu.machine);
-  json["fdatasyncs_per_s_before"] = to_json(step.fdatasyncs_per_s);
   json["to_sqlite"] = to_json(compare(step, kSqlite, results));
   json["to_one_node"] = to_json(compare(step, kOneNode, results));
   return json;
