@@ -33,7 +33,7 @@ class PostgresServer {
   // Processor time of all its processes so far; nothing when they are not on this machine.
   std::optional<double> cpu_seconds() const;
 
-  // How many transactions have written something so far, in all its databases.
+  // How many transactions have written something or posted a notice so far, in all its databases.
   double writing_transactions();
 
  private:
