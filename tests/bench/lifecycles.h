@@ -35,7 +35,7 @@ struct LifecycleStep {
   long errors = 0;
 
   std::optional<BatchSizes> batches;       // of the measured span; nothing if the server shows none
-  std::optional<double> commits_per_s;     // on PostgreSQL: transactions that wrote something
+  std::optional<double> commits_per_s;     // on PostgreSQL: PostgresServer::writing_transactions
   std::vector<ProcessUsage> nodes;         // memory at the end
   std::optional<double> fdatasyncs_per_s;  // of the disk just before, if it was looked at
   CpuUse cpu;                              // of the measured span, and until the last one was done
