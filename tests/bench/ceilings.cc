@@ -11,6 +11,7 @@
 
 #include "httplib_ceiling.h"
 #include "interrupt.h"
+#include "postgres_ceiling.h"
 #include "socket.h"
 
 namespace holdpoint::bench {
@@ -63,6 +64,20 @@ double measure_commits(const std::filesystem::path& file, Seconds span) {
   });
 }
 
+}  // namespace
+
+Ceilings measure_ceilings(const std::filesystem::path& dir, Seconds span,
+                          PostgresServer* postgres) {
+  Ceilings ceilings;
+  ceilings.httplib_requests_per_s = measure_httplib(span);
+  ceilings.sqlite_commits_per_s = measure_commits(dir / "ceiling.db", span);
+  ceilings.fdatasyncs_per_s = measure_syncs(dir / "ceiling.sync", span);
+  if (postgres != nullptr)
+    ceilings.postgres = {measure_transactions(*postgres, 1, span),
+                         measure_transactions(*postgres, kCeilingPostgresConnections, span)};
+  return ceilings;
+}
+
 double measure_syncs(const std::filesystem::path& path, Seconds span) {
   const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) throw_errno("open " + path.string());
@@ -75,16 +90,6 @@ double measure_syncs(const std::filesystem::path& path, Seconds span) {
       throw_errno("pwrite");
     if (fdatasync(file.get()) != 0) throw_errno("fdatasync");
   });
-}
-
-}  // namespace
-
-Ceilings measure_ceilings(const std::filesystem::path& dir, Seconds span) {
-  Ceilings ceilings;
-  ceilings.httplib_requests_per_s = measure_httplib(span);
-  ceilings.sqlite_commits_per_s = measure_commits(dir / "ceiling.db", span);
-  ceilings.fdatasyncs_per_s = measure_syncs(dir / "ceiling.sync", span);
-  return ceilings;
 }
 
 }  // namespace holdpoint::bench

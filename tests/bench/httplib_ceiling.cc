@@ -81,7 +81,7 @@ double measure_httplib(Seconds span) {
   std::vector<Script*> scripts;
   for (GetScript& client : clients) scripts.push_back(&client);
 
-  Load load(server.endpoint(), scripts);
+  Load load({server.endpoint()}, scripts);
   const Instant end = after(span);
   for (GetScript& client : clients) client.stop_at(end);
   load.run(after(span + Seconds(30)));

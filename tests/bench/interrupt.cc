@@ -16,6 +16,7 @@ void watch_for_interrupt() {
   action.sa_handler = note_interrupt;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 void check_interrupt() {

@@ -86,6 +86,7 @@ std::optional<std::string> LifecycleScript::finish(const Response& response, Ins
     throw WrongAnswer{"the session did not complete"};
   if (text_of(member(member(response.body, "result"), "style")) != kAnswer)
     throw WrongAnswer{"a wrong result"};
+  ++tally_.finished;
   if (now < tally_.end) {
     ++tally_.completed;
     tally_.answer_to_completed_ms.push_back(milliseconds_between(answered_, now));

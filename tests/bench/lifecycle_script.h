@@ -12,6 +12,7 @@ namespace holdpoint::bench {
 struct LifecycleTally {
   Instant end;  // set before the load runs: what completes later is not counted
   long completed = 0;
+  long finished = 0;  // with what completed later
   std::vector<double> answer_to_completed_ms;
   std::vector<double> lifecycle_ms;
   Errors errors;

@@ -44,13 +44,18 @@ class FetchScript : public Script {
 
 }  // namespace
 
-Load::Load(Endpoint endpoint, const std::vector<Script*>& scripts)
-    : endpoint_(std::move(endpoint)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+Load::Load(std::vector<Endpoint> endpoints, const std::vector<Script*>& scripts)
+    : endpoints_(std::move(endpoints)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_) throw_errno("epoll_create1");
   for (Script* script : scripts) {
     Client& client = clients_.emplace_back();
     client.script = script;
-    open(client);
+    client.connections.resize(endpoints_.size());
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+      client.connections[i].client = &client;
+      client.connections[i].endpoint = &endpoints_[i];
+      open(client.connections[i]);
+    }
   }
 }
 
@@ -66,10 +71,10 @@ void Load::run(Instant deadline) {
     if (ready < 0 && errno != EINTR) throw_errno("epoll_wait");
     for (int i = 0; i < ready; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
-      Client& client = *static_cast<Client*>(event.data.ptr);
-      if (client.finished) continue;
-      if ((event.events & EPOLLOUT) != 0) flush(client);
-      if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read(client);
+      Connection& connection = *static_cast<Connection*>(event.data.ptr);
+      if (!connection.fd) continue;
+      if ((event.events & EPOLLOUT) != 0) flush(connection);
+      if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read(connection);
     }
     if (const Instant at = now(); at >= next_tick) {
       check_interrupt();
@@ -80,112 +85,111 @@ void Load::run(Instant deadline) {
   }
 }
 
-void Load::open(Client& client) {
-  client.fd = connect_to(endpoint_);
-  client.in.clear();
-  client.out.clear();
-  client.awaits_write = false;
+void Load::open(Connection& connection) {
+  connection.fd = connect_to(*connection.endpoint);
+  connection.in.clear();
+  connection.out.clear();
+  connection.awaits_write = false;
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = &client;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, client.fd.get(), &event) != 0)
+  event.data.ptr = &connection;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, connection.fd.get(), &event) != 0)
     throw_errno("epoll_ctl");
 }
 
-void Load::reopen(Client& client, std::optional<std::string> request) {
-  client.fd.close();
-  if (request) {
+void Load::send(Client& client, std::optional<std::string> request) {
+  if (!request) return finish(client);
+  Connection& connection = client.connections[turn_++ % endpoints_.size()];
+  if (!connection.fd) {
     try {
-      open(client);
+      open(connection);
     } catch (const std::system_error& error) {
       client.script->on_failure(error.what(), now());
-      request.reset();
+      return finish(client);
     }
+  }
+  client.asked = &connection;
+  client.give_up = after(kRequestLimit);
+  connection.out = std::move(*request);
+  flush(connection);
+}
+
+void Load::finish(Client& client) {
+  client.asked = nullptr;
+  for (Connection& connection : client.connections) connection.fd.close();
+  --active_;
+}
+
+void Load::flush(Connection& connection) {
+  while (!connection.out.empty()) {
+    const ssize_t sent =
+        ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    if (sent < 0) {
+      // Any other error shows up in `read`, together with what the server had to say about it.
+      if (errno == EAGAIN) watch(connection, true);
+      return;
+    }
+    connection.out.erase(0, static_cast<std::size_t>(sent));
+  }
+  if (connection.awaits_write) watch(connection, false);
+}
+
+void Load::watch(Connection& connection, bool for_write) {
+  epoll_event event{};
+  event.events = for_write ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.ptr = &connection;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd.get(), &event) != 0)
+    throw_errno("epoll_ctl");
+  connection.awaits_write = for_write;
+}
+
+void Load::read(Connection& connection) {
+  std::array<char, 16384> buffer;
+  const ssize_t got = recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (connection.client->asked != &connection) {
+    // Its node ended an idle connection; the next request that it gets opens another.
+    connection.fd.close();
+  } else if (got > 0) {
+    connection.in.append(buffer.data(), static_cast<std::size_t>(got));
+    consume(connection);
+  } else if (got == 0) {
+    fail(connection, "the server closed the connection before it answered");
+  } else {
+    fail(connection, std::string("recv: ") + std::strerror(errno));
+  }
+}
+
+void Load::consume(Connection& connection) {
+  Client& client = *connection.client;
+  std::optional<std::string> request;
+  try {
+    const auto message = read_message(connection.in);
+    if (!message) return;
+    const Response response{read_status(message->start_line), message->body};
+    request = client.script->on_response(response, now());
+    if (message->close) connection.fd.close();
+    connection.in.erase(0, message->size);
+  } catch (const WireError& error) {
+    fail(connection, error.what());
+    return;
   }
   send(client, std::move(request));
 }
 
-void Load::send(Client& client, std::optional<std::string> request) {
-  if (!request) {
-    client.finished = true;
-    client.fd.close();
-    --active_;
-    return;
-  }
-  client.out = std::move(*request);
-  client.give_up = after(kRequestLimit);
-  flush(client);
-}
-
-void Load::flush(Client& client) {
-  while (!client.out.empty()) {
-    const ssize_t sent =
-        ::send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
-    if (sent < 0) {
-      // Any other error shows up in `read`, together with what the server had to say about it.
-      if (errno == EAGAIN) watch(client, true);
-      return;
-    }
-    client.out.erase(0, static_cast<std::size_t>(sent));
-  }
-  if (client.awaits_write) watch(client, false);
-}
-
-void Load::watch(Client& client, bool for_write) {
-  epoll_event event{};
-  event.events = for_write ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  event.data.ptr = &client;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, client.fd.get(), &event) != 0)
-    throw_errno("epoll_ctl");
-  client.awaits_write = for_write;
-}
-
-void Load::read(Client& client) {
-  std::array<char, 16384> buffer;
-  const ssize_t got = recv(client.fd.get(), buffer.data(), buffer.size(), 0);
-  if (got > 0) {
-    client.in.append(buffer.data(), static_cast<std::size_t>(got));
-    consume(client);
-  } else if (got == 0) {
-    fail(client, "the server closed the connection before it answered");
-  } else if (errno != EAGAIN && errno != EINTR) {
-    fail(client, std::string("recv: ") + std::strerror(errno));
-  }
-}
-
-void Load::consume(Client& client) {
-  std::optional<std::string> request;
-  bool close = false;
-  try {
-    const auto message = read_message(client.in);
-    if (!message) return;
-    const Response response{read_status(message->start_line), message->body};
-    request = client.script->on_response(response, now());
-    close = message->close;
-    client.in.erase(0, message->size);
-  } catch (const WireError& error) {
-    fail(client, error.what());
-    return;
-  }
-  if (close) {
-    reopen(client, std::move(request));
-  } else {
-    send(client, std::move(request));
-  }
-}
-
-void Load::fail(Client& client, const std::string& reason) {
-  reopen(client, client.script->on_failure(reason, now()));
+void Load::fail(Connection& connection, const std::string& reason) {
+  connection.fd.close();
+  send(*connection.client, connection.client->script->on_failure(reason, now()));
 }
 
 void Load::fail_overdue(Instant now) {
   for (Client& client : clients_)
-    if (!client.finished && now >= client.give_up) fail(client, "no answer in time");
+    if (client.asked != nullptr && now >= client.give_up) fail(*client.asked, "no answer in time");
 }
 
 std::string fetch(const Endpoint& endpoint, const std::string& target) {
   FetchScript script(get_request(endpoint.text(), target));
-  Load(endpoint, {&script}).run(after(kFetchLimit));
+  Load({endpoint}, {&script}).run(after(kFetchLimit));
   if (!script.error.empty()) throw std::runtime_error("GET " + target + ": " + script.error);
   return script.body;
 }

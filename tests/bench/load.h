@@ -27,39 +27,47 @@ class Script {
   virtual std::optional<std::string> on_failure(const std::string& reason, Instant now) = 0;
 };
 
-// Clients in closed loop, each on one keep-alive connection, all in the calling thread. The
-// constructor opens the connections, so that `run` times nothing but requests.
+// Clients in closed loop, each on one keep-alive connection to every endpoint, all in the calling
+// thread. Requests go to the endpoints in turn, whichever client they come from, as a load balancer
+// would send them. The constructor opens the connections, so that `run` times nothing but requests.
 class Load {
  public:
-  Load(Endpoint endpoint, const std::vector<Script*>& scripts);
+  Load(std::vector<Endpoint> endpoints, const std::vector<Script*>& scripts);
 
   // Returns when every script has finished; throws std::runtime_error at `deadline`.
   void run(Instant deadline);
 
  private:
-  struct Client {
-    Script* script = nullptr;
+  struct Client;
+  struct Connection {
+    Client* client = nullptr;
+    const Endpoint* endpoint = nullptr;
     Fd fd;
     std::string in;
     std::string out;
     bool awaits_write = false;
-    bool finished = false;
+  };
+  struct Client {
+    Script* script = nullptr;
+    std::vector<Connection> connections;  // one an endpoint
+    Connection* asked = nullptr;          // the one whose answer is awaited; nothing once finished
     Instant give_up;
   };
 
-  void open(Client& client);
-  void reopen(Client& client, std::optional<std::string> request);
+  void open(Connection& connection);
   void send(Client& client, std::optional<std::string> request);
-  void flush(Client& client);
-  void watch(Client& client, bool for_write);
-  void read(Client& client);
-  void consume(Client& client);
-  void fail(Client& client, const std::string& reason);
+  void finish(Client& client);
+  void flush(Connection& connection);
+  void watch(Connection& connection, bool for_write);
+  void read(Connection& connection);
+  void consume(Connection& connection);
+  void fail(Connection& connection, const std::string& reason);
   void fail_overdue(Instant now);
 
-  Endpoint endpoint_;
+  std::vector<Endpoint> endpoints_;
+  std::size_t turn_ = 0;
   Fd epoll_;
-  std::deque<Client> clients_;  // epoll holds their addresses
+  std::deque<Client> clients_;  // epoll holds the addresses of their connections
   std::size_t active_ = 0;
 };
 

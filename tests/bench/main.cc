@@ -7,29 +7,66 @@
 #include <thread>
 
 #include "agent_process.h"
+#include "deployment.h"
 #include "interrupt.h"
 #include "options.h"
+#include "private_postgres.h"
 #include "report.h"
-#include "server_process.h"
 #include "temp_dir.h"
 
 namespace holdpoint::bench {
 namespace {
 
 constexpr Seconds kLongestCeiling{3};
+constexpr Seconds kDiskLook{0.5};
 
-template <typename Work>
-void with_server(const Options& options, const std::filesystem::path& dir, int agent_port,
-                 Work work) {
-  ServerProcess server(options.binary, dir, agent_port);
-  try {
-    work(server);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw std::runtime_error(server.explain(error.what()));
+std::vector<Setup> setups_of(const Options& options) {
+  std::vector<Setup> setups{Setup{}};
+  if (options.postgres)
+    for (const int nodes : options.nodes) setups.push_back({Engine::postgres, nodes});
+  return setups;
+}
+
+// The PostgreSQL of a run; empty when there is none.
+struct Postgres {
+  std::optional<PrivatePostgres> own;
+  std::optional<PostgresServer> server;
+
+  PostgresServer* get() { return server ? &*server : nullptr; }
+};
+
+void start_postgres(const Options& options, const std::filesystem::path& dir, Postgres& postgres) {
+  if (!options.postgres_url.empty()) {
+    postgres.server.emplace(options.postgres_url, false);
+    return;
   }
-  server.stop();
+  std::cerr << "starting PostgreSQL\n";
+  // As root it runs as another user, who has to get there.
+  using std::filesystem::perms;
+  std::filesystem::permissions(dir, perms::group_exec | perms::others_exec,
+                               std::filesystem::perm_options::add);
+  postgres.own.emplace(dir / "postgres");
+  check_interrupt();
+  postgres.server.emplace(postgres.own->url(), true);
+}
+
+// Runs `work` on the nodes of each setup, one after the other, each on a fresh database.
+template <typename Work>
+void for_each_setup(const Options& options, const std::filesystem::path& dir, int agent_port,
+                    Postgres& postgres, Work work) {
+  int number = 0;
+  for (const Setup& setup : setups_of(options)) {
+    Deployment deployment(setup, options.binary, dir / std::to_string(++number), agent_port,
+                          postgres.get());
+    try {
+      work(deployment, options.postgres ? " on " + name_of(setup) : "");
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw std::runtime_error(deployment.explain(error.what()));
+    }
+    deployment.stop();
+  }
 }
 
 void measure(const Options& options, const std::filesystem::path& dir, Results& results) {
@@ -40,25 +77,38 @@ void measure(const Options& options, const std::filesystem::path& dir, Results& 
     agent.emplace();
   }
   watch_for_interrupt();
+  Postgres postgres;
+  if (options.postgres) {
+    start_postgres(options, dir, postgres);
+    results.postgres = postgres.server->facts();
+  }
 
   if (options.wants(Part::ceilings)) {
     std::cerr << "measuring the machine's ceilings\n";
-    results.ceilings = measure_ceilings(dir, std::min(options.span, kLongestCeiling));
+    results.ceilings =
+        measure_ceilings(dir, std::min(options.span, kLongestCeiling), postgres.get());
   }
   if (options.wants(Part::lifecycles)) {
-    with_server(options, dir / "lifecycles", agent->port(), [&](const ServerProcess& server) {
-      for (const int clients : options.clients) {
-        std::cerr << "running lifecycles, " << clients << " clients\n";
-        results.lifecycles.push_back(run_lifecycles(server, agent->pid(), clients, options.span));
-      }
-    });
+    for_each_setup(options, dir / "lifecycles", agent->port(), postgres,
+                   [&](const Deployment& deployment, const std::string& where) {
+                     for (const int clients : options.clients) {
+                       std::cerr << "running lifecycles" << where << ", " << clients
+                                 << " clients\n";
+                       std::optional<double> syncs;
+                       if (options.postgres) syncs = measure_syncs(dir / "sync", kDiskLook);
+                       results.lifecycles.push_back(
+                           run_lifecycles(deployment, agent->pid(), clients, options.span));
+                       results.lifecycles.back().fdatasyncs_per_s = syncs;
+                     }
+                   });
   }
   if (options.wants(Part::parked)) {
-    // A server of its own: after a load, freed memory and a grown database would hide the cost.
-    with_server(options, dir / "parked", agent->port(), [&](const ServerProcess& server) {
-      std::cerr << "parking " << options.parked << " sessions\n";
-      results.parked = park_sessions(server, options.parked);
-    });
+    // Servers of its own: after a load, freed memory and a grown database would hide the cost.
+    for_each_setup(options, dir / "parked", agent->port(), postgres,
+                   [&](const Deployment& deployment, const std::string& where) {
+                     std::cerr << "parking " << options.parked << " sessions" << where << '\n';
+                     results.parked.push_back(park_sessions(deployment, options.parked));
+                   });
   }
 }
 

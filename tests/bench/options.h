@@ -23,6 +23,9 @@ struct Options {
   std::filesystem::path binary;  // by default `holdpoint` beside this program
   std::optional<std::filesystem::path> json;
   std::optional<Part> only;
+  bool postgres = false;
+  std::string postgres_url;  // empty: a private server
+  std::vector<int> nodes{1, 2, 3};
   bool help = false;
 
   bool wants(Part part) const { return !only || *only == part; }

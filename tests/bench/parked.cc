@@ -59,42 +59,55 @@ class ParkScript : public Script {
   bool triggered_ = false;
 };
 
-long park(const Endpoint& endpoint, long sessions) {
+long park(const std::vector<Endpoint>& endpoints, long sessions) {
   ParkTally tally;
   tally.to_trigger = sessions;
   std::vector<ParkScript> each(static_cast<std::size_t>(std::min(kClients, sessions)),
-                               ParkScript(endpoint.text(), tally));
+                               ParkScript(endpoints.front().text(), tally));
   std::vector<Script*> scripts;
   for (ParkScript& script : each) scripts.push_back(&script);
-  Load(endpoint, scripts).run(after(kBaseLimit + static_cast<double>(sessions) * kLimitPerSession));
+  Load(endpoints, scripts)
+      .run(after(kBaseLimit + static_cast<double>(sessions) * kLimitPerSession));
   return tally.errors.count();
+}
+
+// Of all nodes together.
+ProcessUsage memory_of(const Deployment& deployment) {
+  ProcessUsage sum;
+  for (const ProcessUsage& node : deployment.usage()) {
+    sum.rss_bytes += node.rss_bytes;
+    sum.peak_rss_bytes += node.peak_rss_bytes;
+  }
+  return sum;
 }
 
 }  // namespace
 
-Parked park_sessions(const ServerProcess& server, long sessions) {
+Parked park_sessions(const Deployment& deployment, long sessions) {
+  const std::vector<Endpoint> endpoints = deployment.endpoints();
   Parked parked;
+  parked.setup = deployment.setup();
   parked.sessions = sessions;
-  parked.errors = park(server.endpoint(), kWarmUpSessions);
+  parked.errors = park(endpoints, kWarmUpSessions);
 
-  const double rss_before = usage_of(server.pid()).rss_bytes;
-  const auto disk = [&] {
-    return static_cast<double>(server.database_bytes() + server.wal_bytes());
-  };
-  const double disk_before = disk();
+  const double rss_before = memory_of(deployment).rss_bytes;
+  const DiskUse disk_before = deployment.disk();
   const Instant start = now();
 
-  parked.errors += park(server.endpoint(), sessions);
+  parked.errors += park(endpoints, sessions);
 
   const auto count = static_cast<double>(sessions);
-  const ProcessUsage usage = usage_of(server.pid());
   parked.per_s = count / Seconds(now() - start).count();
-  parked.memory_bytes = (usage.rss_bytes - rss_before) / count;
-  parked.disk_bytes = (disk() - disk_before) / count;
-  parked.database_bytes = static_cast<double>(server.database_bytes());
-  parked.wal_bytes = static_cast<double>(server.wal_bytes());
-  parked.rss_bytes = usage.rss_bytes;
-  parked.peak_rss_bytes = usage.peak_rss_bytes;
+  const ProcessUsage memory = memory_of(deployment);
+  const DiskUse disk = deployment.disk();
+  parked.memory_bytes = (memory.rss_bytes - rss_before) / count;
+  parked.disk_bytes =
+      (disk.database_bytes + disk.wal_bytes - disk_before.database_bytes - disk_before.wal_bytes) /
+      count;
+  parked.database_bytes = disk.database_bytes;
+  parked.wal_bytes = disk.wal_bytes;
+  parked.rss_bytes = memory.rss_bytes;
+  parked.peak_rss_bytes = memory.peak_rss_bytes;
   return parked;
 }
 

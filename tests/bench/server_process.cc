@@ -7,7 +7,6 @@
 #include <deque>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "interrupt.h"
@@ -22,13 +21,16 @@ constexpr Seconds kStopLimit{12};  // the server promises ten
 constexpr Seconds kDeathGrace{0.3};
 constexpr std::size_t kTailLines = 20;
 
-void write_settings(const std::filesystem::path& dir, int agent_port) {
+void write_settings(const std::filesystem::path& dir, int agent_port,
+                    const std::string& database_url) {
   std::filesystem::create_directories(dir / "agents");
   write_file(dir / "settings.toml",
              "[server]\nlisten = \"127.0.0.1:0\"\n\n"
-             "[database]\nurl = \"sqlite:holdpoint.db\"\n\n"
-             "[agents]\ndir = \"agents\"\n\n"
-             "[outgoing]\nallow_private = [\"127.0.0.0/8\"]\n");
+             "[database]\nurl = '" +
+                 database_url +
+                 "'\n\n"
+                 "[agents]\ndir = \"agents\"\n\n"
+                 "[outgoing]\nallow_private = [\"127.0.0.0/8\"]\n");
   write_file(dir / "agents" / "bench.md",
              "---\nname: bench\nrunner: http\nurl: http://127.0.0.1:" + std::to_string(agent_port) +
                  "/turn\nasync_questions: true\n---\nAsks for a style and returns it.\n");
@@ -75,25 +77,15 @@ std::string tail_of(const std::filesystem::path& log) {
   return tail;
 }
 
-std::uintmax_t size_or_zero(const std::filesystem::path& path) {
-  std::error_code missing;
-  const auto size = std::filesystem::file_size(path, missing);
-  return missing ? 0 : size;
-}
-
 }  // namespace
 
 ServerProcess::ServerProcess(const std::filesystem::path& binary, std::filesystem::path dir,
-                             int agent_port)
+                             int agent_port, const std::string& database_url)
     : dir_(std::move(dir)) {
-  write_settings(dir_, agent_port);
+  write_settings(dir_, agent_port, database_url);
   child_ = std::make_unique<Child>(start_server(binary, dir_ / "settings.toml", log_path()));
   await_listening();
 }
-
-std::uintmax_t ServerProcess::database_bytes() const { return size_or_zero(dir_ / "holdpoint.db"); }
-
-std::uintmax_t ServerProcess::wal_bytes() const { return size_or_zero(dir_ / "holdpoint.db-wal"); }
 
 void ServerProcess::stop() {
   child_->send(SIGTERM);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,14 +13,11 @@ namespace holdpoint::bench {
 // listens; what goes wrong throws std::runtime_error with the end of the server's log.
 class ServerProcess {
  public:
-  ServerProcess(const std::filesystem::path& binary, std::filesystem::path dir, int agent_port);
+  ServerProcess(const std::filesystem::path& binary, std::filesystem::path dir, int agent_port,
+                const std::string& database_url);
 
   const Endpoint& endpoint() const { return endpoint_; }
   pid_t pid() const { return child_->pid(); }
-
-  // Bytes of the database file, and of its write-ahead log.
-  std::uintmax_t database_bytes() const;
-  std::uintmax_t wal_bytes() const;
 
   // SIGTERM, then waits. Throws when it does not leave in time, or leaves with an error.
   void stop();
