@@ -45,7 +45,13 @@ bool matches(const std::string& pattern, const std::string& path, Request& reque
 
 class Offline final : public cli::Server {
  public:
-  explicit Offline(const Settings& settings) : db_(open_database(settings, nullptr)) {}
+  explicit Offline(const Settings& settings) : db_(open_database(settings)) {
+    // Nodes that run on the same database take notice at once.
+    credentials_.on_changed = [this] {
+      const std::string word = new_uuid(clock_.now()) + " c";
+      if (auto* bulletin = db_->bulletin()) bulletin->post({&word, 1});
+    };
+  }
 
   cli::Reply get(const std::string& path, Duration) override { return call("GET", path, ""); }
   cli::Reply post(const std::string& path, const std::string& body) override {

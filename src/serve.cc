@@ -133,6 +133,13 @@ sigset_t steering_signals() {
   return set;
 }
 
+// Whether one of them that ends the server waits to be taken.
+bool told_to_stop() {
+  sigset_t waiting;
+  sigpending(&waiting);
+  return sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1;
+}
+
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
   return load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
 }
@@ -185,7 +192,7 @@ class Node {
       : settings_(settings),
         agents_(definitions_from(settings)),
         client_(make_http_client(guard_from(settings))),
-        db_(open_database(settings, &metrics_)),
+        db_(open_database(settings, hooks())),
         server_(http_from(settings)),
         address_(server_.bind()),
         public_url_(public_url_from(settings, address_)),
@@ -195,13 +202,13 @@ class Node {
     journal_.on_turn_due = [this] { turns_.wake(); };
     journal_.on_delivery_due = [this] { courier_.wake(); };
     journal_.on_deadline = [this](Time deadline) { expiry_.note_deadline(deadline); };
-    journal_.on_events = [this] {
-      feed_.wake();
-      notary_.wake();
+    journal_.on_events = [this] { feed_.wake(); };
+    credentials_.on_changed = [this] {
+      feed_.nudge();
+      if (herald_) herald_->tell_credentials();
     };
-    if (!herald_) return;
-    journal_.on_announced = [this](const Story& story) { herald_->tell(story); };
-    credentials_.on_changed = [this] { herald_->tell_credentials(); };
+    if (herald_) journal_.on_announced = [this](const Story& story) { herald_->tell(story); };
+    complete_ = true;
   }
 
   int run() {
@@ -323,6 +330,16 @@ class Node {
     return options;
   }
 
+  OpenHooks hooks() {
+    OpenHooks hooks;
+    hooks.on_commit = [this](std::size_t writes) {
+      metrics_.commit(writes);
+      if (complete_) notary_.wake();
+    };
+    hooks.give_up = told_to_stop;
+    return hooks;
+  }
+
   std::unique_ptr<Herald> make_herald() {
     Bulletin* bulletin = db_->bulletin();
     if (!bulletin) return nullptr;
@@ -334,7 +351,10 @@ class Node {
       notary_.wake();  // Another node may have been linking when this one tried.
     };
     hearers.events = [this] { feed_.wake(); };
-    hearers.credentials = [this] { credentials_.hear_changed(); };
+    hearers.credentials = [this] {
+      credentials_.hear_changed();
+      feed_.nudge();
+    };
     hearers.cancelled = [this](const SessionId& session) { turns_.abandon(session); };
     return std::make_unique<Herald>(*db_, *bulletin, journal_, node_, clock_, std::move(hearers));
   }
@@ -371,6 +391,7 @@ class Node {
   Agents agents_;
   Metrics metrics_;
   const std::unique_ptr<HttpClient> client_;
+  std::atomic<bool> complete_{false};  // The database may commit before all parts are there.
   const std::unique_ptr<Database> db_;
   const Clock& clock_ = db_->clock();
   const std::string node_ = new_uuid(clock_.now());
@@ -442,7 +463,13 @@ int serve(const std::optional<std::filesystem::path>& settings_file) {
   signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   keep_memory_small();
-  return Node(settings).run();
+  try {
+    return Node(settings).run();
+  } catch (const StoreError&) {
+    if (!told_to_stop()) throw;
+    log(Level::info, "server_stopped", {{"reason", "told to, while it waited for its database"}});
+    return 0;
+  }
 }
 
 }  // namespace holdpoint

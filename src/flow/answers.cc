@@ -89,18 +89,17 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, const A
   try {
     Done done = db_.write([&](Transaction& tx) {
       Done d;
-      // Two answers to one ask at once: the second must see what the first settled, or neither would
-      // find the ask complete.
+      // Two answers to one ask at once: the second must see what the first settled, or neither
+      // would find the ask complete.
       session_store::lock(tx, id);
       bool won_any = false;
       for (const auto& [asked, choice, named] : chosen) {
         const question_store::Settlement settlement{
             QuestionStatus::answered, choice,
             answer.by.empty() ? std::nullopt : std::optional(answer.by), answer.via};
-        if (question_store::settle(tx, asked->id, settlement, now)) {
+        if (const auto question = question_store::settle(tx, asked->id, settlement, now)) {
           won_any = true;
-          const auto question = question_store::find(tx, asked->id).value();
-          settling_.settled(tx, d.story, question, events::question_answered(question), now);
+          settling_.settled(tx, d.story, *question, events::question_answered(*question), now);
           audit::record(tx, by, "question_answered", "question:" + asked->id.text(),
                         "as " + answer.by + " via " + answer.via, now);
           continue;

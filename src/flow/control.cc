@@ -44,9 +44,9 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
       QuestionStatus::cancelled, std::nullopt,
       by.name.empty() ? std::nullopt : std::optional(by.name), std::nullopt};
   for (const auto& question : question_store::pending_of(tx, id)) {
-    if (!question_store::settle(tx, question.id, settlement, now)) continue;
-    const auto settled = question_store::find(tx, question.id).value();
-    settling_.settled(tx, done.story, settled, events::question_cancelled(settled), now);
+    const auto settled = question_store::settle(tx, question.id, settlement, now);
+    if (!settled) continue;
+    settling_.settled(tx, done.story, *settled, events::question_cancelled(*settled), now);
   }
   settling_.ask_cancelled(tx, done.story, question_store::latest_ask(tx, id),
                           "the user cancelled the question: " + reason, now);

@@ -70,9 +70,8 @@ std::vector<Delivery> Courier::claim(Time now) {
 
 std::optional<Time> Courier::run_once(Time now) {
   for (auto& delivery : claim(now)) {
-    // Refused only while stopping; then the claim's lease runs out, and the next start puts it back
-    // in line.
-    if (!workers_.submit([this, delivery] { attempt(delivery); })) return std::nullopt;
+    // Refused only while stopping.
+    if (!workers_.submit([this, delivery] { attempt(delivery); })) attempt(delivery);
   }
   // When hosts or workers have no room, the attempt that ends first wakes us.
   std::optional<Time> next;
@@ -90,7 +89,9 @@ std::optional<Time> Courier::run_once(Time now) {
 
 void Courier::attempt(const Delivery& delivery) {
   try {
-    if (delivery.attempts > 1 && settled_meanwhile(delivery)) {
+    if (stopping_) {
+      give_back(delivery);
+    } else if (delivery.attempts > 1 && settled_meanwhile(delivery)) {
       const Time now = clock_.now();
       journal_.announce(db_.write([&](Transaction& tx) {
         Story story;
@@ -108,9 +109,12 @@ void Courier::attempt(const Delivery& delivery) {
         outcome =
             channel->second->send(delivery, clock_.now(), [this] { return stopping_.load(); });
       }
-      // Broken off is not failed: it stays claimed, and the next start puts it back in line.
-      const bool broken_off = stopping_ && outcome.kind == SendOutcome::Kind::failed;
-      if (!broken_off) record(delivery, outcome, clock_.now());
+      // Broken off is not failed.
+      if (stopping_ && outcome.kind == SendOutcome::Kind::failed) {
+        give_back(delivery);
+      } else {
+        record(delivery, outcome, clock_.now());
+      }
     }
   } catch (const std::exception& e) {
     // Sent or not, its outcome is not on record: it goes out again once the claim's lease is over.
@@ -122,6 +126,11 @@ void Courier::attempt(const Delivery& delivery) {
     if (it != in_flight.end() && --it->second == 0) in_flight.erase(it);
   });
   loop_.wake();
+}
+
+void Courier::give_back(const Delivery& delivery) {
+  const Time now = clock_.now();
+  db_.write([&](Transaction& tx) { delivery_store::release(tx, delivery, now); });
 }
 
 bool Courier::settled_meanwhile(const Delivery& delivery) {

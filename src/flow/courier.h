@@ -34,7 +34,8 @@ class Courier {
   void reclaim(Time now);
   void start() { loop_.start(); }
   void wake() { loop_.wake(); }
-  // Sends no more; attempts under way are broken off and made again after the next start.
+  // Sends no more; attempts under way are broken off and given back, to be made by another node or
+  // after the next start.
   void stop();
 
   // Claims what is due and hands it to the workers. Returns when the next attempt is due.
@@ -52,6 +53,8 @@ class Courier {
   using InFlight = std::map<std::string, std::size_t>;
   std::size_t free_workers(const InFlight& in_flight) const;
   void record(const Delivery& delivery, const SendOutcome& outcome, Time now);
+  // Puts an attempt that was not made, or broken off, back in line.
+  void give_back(const Delivery& delivery);
   bool settled_meanwhile(const Delivery& delivery);
 
   Database& db_;

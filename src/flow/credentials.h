@@ -31,7 +31,10 @@ class Credentials {
     if (on_changed) on_changed();
   }
   // The same, by another node.
-  void hear_changed() { ++changes_; }
+  void hear_changed() {
+    ++changes_;
+    looked_at_ = 0;
+  }
   std::uint64_t changes() const { return changes_; }
   // Whether one is there that lets somebody in.
   bool live(Time now);

@@ -34,7 +34,12 @@ Event trigger_repeated(const SessionId& id, const std::string& agent) {
 
 Event turn_started(const SessionId& id, std::int64_t turn, std::int64_t attempt,
                    TurnReason reason) {
-  return {id, "turn_started", {{"turn", turn}, {"attempt", attempt}, {"reason", to_text(reason)}}};
+  return {id,
+          "turn_started",
+          {{"turn", turn}, {"attempt", attempt}, {"reason", to_text(reason)}},
+          Level::info,
+          true,
+          false};
 }
 
 Event turn_failed(const SessionId& id, std::int64_t turn, std::int64_t attempt,
@@ -64,7 +69,7 @@ Event result_deferred(const SessionId& id, std::int64_t turn, std::int64_t messa
 }
 
 Event agent_output(const SessionId& id, std::int64_t turn, const std::string& line) {
-  return {id, "agent_output", {{"turn", turn}, {"line", line}}, Level::info, false};
+  return {id, "agent_output", {{"turn", turn}, {"line", line}}, Level::info, false, false};
 }
 
 Event question_asked(const Question& q) {
@@ -119,7 +124,7 @@ Event message_queued(const SessionId& id, const MessageId& message) {
 Event delivery_sent(const Delivery& d, std::optional<std::int64_t> status) {
   Facts facts = about(d);
   if (status) facts.emplace_back("status", *status);
-  return {d.session_id, "delivery_sent", std::move(facts)};
+  return {d.session_id, "delivery_sent", std::move(facts), Level::info, true, false};
 }
 
 Event delivery_failed(const Delivery& d, const std::string& reason,
@@ -127,7 +132,7 @@ Event delivery_failed(const Delivery& d, const std::string& reason,
   Facts facts = about(d);
   facts.emplace_back("reason", shorten(reason, 500));
   add_retry(facts, retry_in);
-  return {d.session_id, "delivery_failed", std::move(facts), Level::warning};
+  return {d.session_id, "delivery_failed", std::move(facts), Level::warning, true, false};
 }
 
 Event delivery_dead(const DeliveryId& id, const SessionId& session, const std::string& reason) {

@@ -19,6 +19,7 @@ struct Event {
   Facts facts;
   Level level = Level::info;
   bool logged = true;  // False: history only.
+  bool moves = true;   // False: who waits for the session or its questions need not look again.
 };
 
 // All wording of history and log.

@@ -55,10 +55,10 @@ Story Expiry::expire(Transaction& tx, const std::vector<SessionId>& sessions, Ti
     for (const auto& question : question_store::pending_of(tx, session)) {
       // An answer may have come since the look, or the question may belong to a later ask.
       if (question.deadline_at > now) continue;
-      if (!question_store::settle(tx, question.id, settlement_for(question), now)) continue;
+      const auto settled = question_store::settle(tx, question.id, settlement_for(question), now);
+      if (!settled) continue;
       any = true;
-      const auto settled = question_store::find(tx, question.id).value();
-      settling_.settled(tx, story, settled, events::question_expired(settled), now);
+      settling_.settled(tx, story, *settled, events::question_expired(*settled), now);
     }
     if (any) settling_.ask_over(tx, story, question_store::latest_ask(tx, session), now);
   }

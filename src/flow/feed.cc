@@ -35,34 +35,28 @@ std::int64_t Feed::begin_after(std::optional<std::int64_t> seq) {
   return seq && *seq <= last ? *seq : settled_last();
 }
 
+std::int64_t Feed::new_transaction() {
+  return db_.write([](Transaction& tx) { return event_store::this_transaction(tx); });
+}
+
 std::int64_t Feed::settled_last() {
-  struct Look {
-    std::int64_t last = 0;
-    event_store::OpenTransactions open;
-  };
-  const auto look = [this] {
-    return db_.read([this](Transaction& tx) {
-      Look l{event_store::last_seq(tx), {}};
-      if (shared_) l.open = event_store::open_transactions(tx);
-      return l;
-    });
-  };
-  const Look first = look();
+  const auto last = db_.read([](Transaction& tx) { return event_store::last_seq(tx); });
+  if (!shared_) return last;
+  const std::int64_t afterwards = new_transaction();
   const auto deadline = std::chrono::steady_clock::now() + kLongestTransaction;
-  Look now = first;
-  while (now.open.ended < first.open.begun && std::chrono::steady_clock::now() < deadline) {
+  while (db_.read([](Transaction& tx) { return event_store::oldest_transaction(tx); }) <
+             afterwards &&
+         std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(1ms);
-    now = look();
   }
-  return first.last;
+  return last;
 }
 
 std::size_t Feed::count_settled(const std::vector<event_store::StoredEvent>& fresh,
-                                std::int64_t from, const event_store::OpenTransactions& open,
-                                Time now) {
+                                std::int64_t from, std::int64_t oldest, Time now) {
   if (!shared_) return fresh.size();
   std::int64_t settled = from;
-  if (doubt_ && (open.ended >= doubt_->begun || now > doubt_->since + kLongestTransaction)) {
+  if (doubt_ && (oldest >= doubt_->transaction || now > doubt_->since + kLongestTransaction)) {
     settled = std::max(from, doubt_->upto);
     doubt_.reset();
   }
@@ -72,8 +66,16 @@ std::size_t Feed::count_settled(const std::vector<event_store::StoredEvent>& fre
     settled = std::max(settled, event.seq);
     ++count;
   }
-  if (count < fresh.size() && !doubt_) doubt_ = Doubt{fresh.back().seq, open.begun, now};
+  if (count < fresh.size() && !doubt_) doubt_ = Doubt{fresh.back().seq, new_transaction(), now};
   return count;
+}
+
+void Feed::nudge() {
+  {
+    std::lock_guard lock(mutex_);
+    ++nudges_;
+  }
+  grown_.notify_all();
 }
 
 std::optional<Time> Feed::run_once(Time now) {
@@ -83,14 +85,14 @@ std::optional<Time> Feed::run_once(Time now) {
     if (followers_ == 0) return std::nullopt;
     from = tail_;
   }
-  event_store::OpenTransactions open;
+  std::int64_t oldest = 0;
   auto fresh = db_.read([&](Transaction& tx) {
     auto events = event_store::after(tx, from, kLimit);
-    if (shared_ && !events.empty()) open = event_store::open_transactions(tx);
+    if (shared_ && !events.empty()) oldest = event_store::oldest_transaction(tx);
     return events;
   });
   if (fresh.empty()) return std::nullopt;
-  const std::size_t settled = count_settled(fresh, from, open, now);
+  const std::size_t settled = count_settled(fresh, from, oldest, now);
   const bool more = settled == kPage;
   const bool in_doubt = settled < fresh.size();
   fresh.resize(settled);
@@ -133,7 +135,10 @@ Feed::Follower::Next Feed::Follower::next(std::int64_t seq, const std::optional<
   {
     std::unique_lock lock(feed_.mutex_);
     if (seq >= feed_.head_) {
-      feed_.grown_.wait_for(lock, longest, [&] { return feed_.stopped_ || feed_.tail_ > seq; });
+      const std::uint64_t nudges = feed_.nudges_;
+      feed_.grown_.wait_for(lock, longest, [&] {
+        return feed_.stopped_ || feed_.tail_ > seq || feed_.nudges_ != nudges;
+      });
       next.open = !feed_.stopped_;
       for (const auto& event : feed_.recent_) {
         if (event->seq <= seq) continue;

@@ -23,6 +23,8 @@ class Feed {
   void start() { loop_.start(); }
   void stop();
   void wake() { loop_.wake(); }
+  // Followers return from waiting, with nothing: who they are may count for nothing any more.
+  void nudge();
 
   // Where a follower begins: after `seq`, unless no event has that number yet or none was given;
   // then after the newest, before which none can come any more.
@@ -49,18 +51,19 @@ class Feed {
  private:
   std::optional<Time> run_once(Time now);
   // How many of the fetched events, which begin after `from`, may be handed on: none may come to
-  // stand before them.
+  // stand before them. `oldest` is the oldest open transaction as they were fetched.
   std::size_t count_settled(const std::vector<event_store::StoredEvent>& fresh, std::int64_t from,
-                            const event_store::OpenTransactions& open, Time now);
+                            std::int64_t oldest, Time now);
   std::int64_t settled_last();
+  std::int64_t new_transaction();
 
   Database& db_;
   const bool shared_;
-  // Events up to `upto` are all there once every transaction before `begun` has ended. The loop's
+  // Events up to `upto` are all there once every transaction before this one has ended. The loop's
   // own.
   struct Doubt {
     std::int64_t upto = 0;
-    std::int64_t begun = 0;
+    std::int64_t transaction = 0;
     Time since;
   };
   std::optional<Doubt> doubt_;
@@ -68,6 +71,7 @@ class Feed {
   std::condition_variable grown_;
   bool stopped_ = false;
   std::size_t followers_ = 0;
+  std::uint64_t nudges_ = 0;
   std::int64_t head_ = 0;  // All events after this one are in recent_, up to tail_.
   std::int64_t tail_ = 0;
   std::deque<EventPtr> recent_;

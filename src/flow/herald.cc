@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // What was told within this time goes out together, so that word costs little when much happens.
-constexpr auto kBetweenWords = 15ms;
+constexpr auto kBetweenWords = 5ms;
 // While word comes through, looking is only a net.
 constexpr auto kBetweenLooks = 1s;
 constexpr auto kBetweenTouches = 5s;
@@ -31,8 +31,8 @@ Herald::Herald(Database& db, Bulletin& bulletin, Journal& journal, std::string n
 
 void Herald::start() {
   mouth_.start();
-  const bool taken = ear_.submit(
-      [this] { bulletin_.listen([this](std::string_view text) { hear(text); }); });
+  const bool taken =
+      ear_.submit([this] { bulletin_.listen([this](std::string_view text) { hear(text); }); });
   if (!taken) throw std::runtime_error("no thread to listen with");
 }
 
@@ -49,7 +49,13 @@ void Herald::tell(const Story& story) {
     word.turn_due = word.turn_due || story.turn_due;
     word.delivery_due = word.delivery_due || story.delivery_due;
     for (const auto& event : story.events) {
-      (event.type == "session_cancelled" ? word.cancelled : word.touched).insert(event.session);
+      if (event.type == "session_cancelled") {
+        word.cancelled.insert(event.session);
+      } else if (event.moves) {
+        word.touched.insert(event.session);
+      } else {
+        word.events = true;
+      }
     }
     return empty;
   });
@@ -84,6 +90,7 @@ void Herald::send(const Word& word) {
   if (word.turn_due) head += " t";
   if (word.delivery_due) head += " d";
   if (word.credentials) head += " c";
+  if (word.events) head += " e";
   std::vector<std::string> texts{head};
   const auto add = [&](const std::string& part) {
     if (texts.back().size() + part.size() + 1 > Bulletin::kMaxText) texts.push_back(node_);
@@ -106,6 +113,7 @@ void Herald::hear(std::string_view text) {
     if (part == "t") hearers_.turns();
     if (part == "d") hearers_.deliveries();
     if (part == "c") hearers_.credentials();
+    if (part == "e") events = true;
     if (cancelled) part.remove_prefix(1);
     if (!is_uuid(part)) continue;
     events = true;

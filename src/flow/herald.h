@@ -46,10 +46,12 @@ class Herald {
     bool turn_due = false;
     bool delivery_due = false;
     bool credentials = false;
+    bool events = false;  // Such as move nobody who waits.
     std::unordered_set<SessionId> touched;
     std::unordered_set<SessionId> cancelled;
     bool empty() const {
-      return !turn_due && !delivery_due && !credentials && touched.empty() && cancelled.empty();
+      return !turn_due && !delivery_due && !credentials && !events && touched.empty() &&
+             cancelled.empty();
     }
   };
   void send(const Word& word);

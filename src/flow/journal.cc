@@ -13,7 +13,9 @@ void Journal::announce(const Story& story) {
   if (story.turn_due && on_turn_due) on_turn_due();
   if (story.delivery_due && on_delivery_due) on_delivery_due();
   if (story.deadline && on_deadline) on_deadline(*story.deadline);
-  for (const auto& event : story.events) touch(event.session);
+  for (const auto& event : story.events) {
+    if (event.moves) touch(event.session);
+  }
   if (on_announced) on_announced(story);
   if (!story.events.empty() && on_events) on_events();
   for (const auto& event : story.events) {

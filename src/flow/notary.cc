@@ -29,8 +29,9 @@ void Notary::stop() {
 
 std::optional<Time> Notary::run_once(Time now) {
   if (now < linked_at_ + kBetween) return linked_at_ + kBetween;
-  audit::link_all(db_);
   linked_at_ = now;
+  asked_ = false;
+  audit::link_all(db_);
   return std::nullopt;
 }
 

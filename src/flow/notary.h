@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "base/loop.h"
 #include "store/database.h"
 
@@ -13,12 +15,16 @@ class Notary {
   void start() { loop_.start(); }
   // Links the last ones too.
   void stop();
-  void wake() { loop_.wake(); }
+  // Something was committed; called often, from any thread.
+  void wake() {
+    if (!asked_.exchange(true)) loop_.wake();
+  }
   // Returns when to look again.
   std::optional<Time> run_once(Time now);
 
  private:
   Database& db_;
+  std::atomic<bool> asked_{true};
   Time linked_at_{};
   Loop loop_;
 };

@@ -17,10 +17,8 @@ void TurnEnd::write(const Turn& turn, const std::string& outcome, Time now, Step
   };
   Done done = db_.write([&](Transaction& tx) {
     Done d;
-    session_store::lock(tx, turn.lease.session);
     d.commit = step(tx, d.story);
     if (d.commit == Commit::lease_lost) {
-      d.story = {};
       d.story.add(tx, events::turn_discarded(turn.lease.session, turn.turn, turn.lease.number),
                   now);
     }
@@ -73,39 +71,38 @@ void TurnEnd::refuse(const Turn& turn, const AskReply& reply, const std::string&
   }
   const bool hopeless = turn.refusals + 1 >= options_.max_attempts;
   write(turn, "refused", now, [&](Transaction& tx, Story& story) {
-    story.add(tx, events::ask_refused(turn.lease.session, turn.turn, reason), now);
+    const Event refused = events::ask_refused(turn.lease.session, turn.turn, reason);
     if (hopeless) {
       return finish(tx, story, turn, SessionStatus::failed, std::nullopt,
                     "the agent asked " + std::to_string(turn.refusals + 1) +
                         " times in a row what it may not ask: " + reason,
-                    now);
+                    refused, now);
     }
     session_store::Next next{TurnReason::answer, refusal_json(tool_call_id, reason), reply.state,
                              true};
-    story.turn_due = true;
-    return session_store::advance(tx, turn.lease, next, now);
+    return go_on(tx, story, session_store::advance(tx, turn.lease, next, now), refused, now);
   });
 }
 
 void TurnEnd::result(const Turn& turn, const ResultReply& reply, Time now) {
   write(turn, "result", now, [&](Transaction& tx, Story& story) {
+    session_store::lock(tx, turn.lease.session);  // No message may come between look and end.
     const auto waiting = session_store::waiting_messages(tx, turn.lease.session).messages;
     if (waiting > 0) {
-      story.add(tx, events::result_deferred(turn.lease.session, turn.turn, waiting), now);
-      story.turn_due = true;
       const session_store::Next next{TurnReason::message, std::nullopt, std::nullopt, false};
-      return session_store::advance(tx, turn.lease, next, now);
+      return go_on(tx, story, session_store::advance(tx, turn.lease, next, now),
+                   events::result_deferred(turn.lease.session, turn.turn, waiting), now);
     }
-    return finish(tx, story, turn, SessionStatus::completed, reply.result, std::nullopt, now);
+    return finish(tx, story, turn, SessionStatus::completed, reply.result, std::nullopt,
+                  std::nullopt, now);
   });
 }
 
 void TurnEnd::carry_on(const Turn& turn, const ContinueReply& reply, Time now) {
   write(turn, "continue", now, [&](Transaction& tx, Story& story) {
-    story.add(tx, events::turn_continued(turn.lease.session, turn.turn), now);
-    story.turn_due = true;
     const session_store::Next next{TurnReason::carry_on, std::nullopt, reply.state, false};
-    return session_store::advance(tx, turn.lease, next, now);
+    return go_on(tx, story, session_store::advance(tx, turn.lease, next, now),
+                 events::turn_continued(turn.lease.session, turn.turn), now);
   });
 }
 
@@ -114,35 +111,43 @@ void TurnEnd::fail(const Turn& turn, const std::string& reason, bool retryable, 
   const bool again = retryable && turn.attempts < options_.max_attempts;
   const Duration wait = turn_backoff(turn.attempts, jitter);
   write(turn, again ? "retry" : "failed", now, [&](Transaction& tx, Story& story) {
-    story.add(tx,
-              events::turn_failed(turn.lease.session, turn.turn, turn.attempts, reason,
-                                  again ? std::optional(wait) : std::nullopt),
-              now);
+    const Event failed = events::turn_failed(turn.lease.session, turn.turn, turn.attempts, reason,
+                                             again ? std::optional(wait) : std::nullopt);
     if (again) {
-      story.turn_due = true;
-      return session_store::release(tx, turn.lease, now + wait, true, now);
+      return go_on(tx, story, session_store::release(tx, turn.lease, now + wait, true, now), failed,
+                   now);
     }
     const std::string error = retryable
                                   ? "turn " + std::to_string(turn.turn) + " failed " +
                                         std::to_string(turn.attempts) + " times, at last: " + reason
                                   : reason;
-    return finish(tx, story, turn, SessionStatus::failed, std::nullopt, error, now);
+    return finish(tx, story, turn, SessionStatus::failed, std::nullopt, error, failed, now);
   });
 }
 
 void TurnEnd::release(const Turn& turn, Time now) {
   write(turn, "released", now, [&](Transaction& tx, Story& story) {
-    story.add(tx, events::turn_released(turn.lease.session, turn.turn), now);
-    return session_store::release(tx, turn.lease, now, false, now);
+    return go_on(tx, story, session_store::release(tx, turn.lease, now, false, now),
+                 events::turn_released(turn.lease.session, turn.turn), now);
   });
+}
+
+// Tells of a turn after which another is due; of one whose lease was lost there is nothing to tell.
+Commit TurnEnd::go_on(Transaction& tx, Story& story, Commit commit, const Event& event, Time now) {
+  if (commit == Commit::lease_lost) return commit;
+  story.add(tx, event, now);
+  story.turn_due = true;
+  return commit;
 }
 
 Commit TurnEnd::finish(Transaction& tx, Story& story, const Turn& turn, SessionStatus status,
                        const std::optional<std::string>& result,
-                       const std::optional<std::string>& error, Time now) {
+                       const std::optional<std::string>& error, const std::optional<Event>& before,
+                       Time now) {
   if (session_store::finish(tx, turn.lease, status, result, error, now) == Commit::lease_lost) {
     return Commit::lease_lost;
   }
+  if (before) story.add(tx, *before, now);
   story.add(tx,
             status == SessionStatus::completed
                 ? events::session_completed(turn.lease.session)

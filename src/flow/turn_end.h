@@ -42,7 +42,10 @@ class TurnEnd {
   void refuse(const Turn& turn, const AskReply& reply, const std::string& reason, Time now);
   session_store::Commit finish(Transaction& tx, Story& story, const Turn& turn,
                                SessionStatus status, const std::optional<std::string>& result,
-                               const std::optional<std::string>& error, Time now);
+                               const std::optional<std::string>& error,
+                               const std::optional<Event>& before, Time now);
+  session_store::Commit go_on(Transaction& tx, Story& story, session_store::Commit commit,
+                              const Event& event, Time now);
   // Runs `step`, which writes under the turn's lease, and tells what came of it.
   template <class Step>
   void write(const Turn& turn, const std::string& outcome, Time now, Step step);

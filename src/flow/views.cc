@@ -5,26 +5,27 @@ namespace holdpoint {
 std::optional<Views::SessionView> Views::session(const SessionId& id, Until until,
                                                  Duration longest) {
   const auto look = [&] {
-    return db_.read([&](Transaction& tx) -> std::optional<SessionView> {
-      auto session = session_store::find(tx, id);
-      if (!session) return std::nullopt;
-      SessionView view{std::move(*session), {}};
-      if (view.session.status == SessionStatus::pending_input) {
-        view.pending = question_store::pending_of(tx, id);
-      }
-      return view;
-    });
+    return db_.read([&](Transaction& tx) { return session_store::find(tx, id); });
   };
-  const auto satisfied = [&](const std::optional<SessionView>& view) {
-    if (!view || is_finished(view->session.status)) return true;
-    return until == Until::settled && view->session.status != SessionStatus::running;
+  const auto satisfied = [&](const std::optional<Session>& session) {
+    if (!session || is_finished(session->status)) return true;
+    return until == Until::settled && session->status != SessionStatus::running;
   };
-  if (longest <= Duration{0}) return look();
-  const auto deadline = std::chrono::steady_clock::now() + longest;
-  Journal::Watch watch(journal_, id);
-  auto view = look();
-  while (!satisfied(view) && watch.wait_until(deadline)) view = look();
-  return view;
+  auto session = look();
+  if (longest > Duration{0} && !satisfied(session)) {
+    const auto deadline = std::chrono::steady_clock::now() + longest;
+    Journal::Watch watch(journal_, id);
+    session = look();
+    while (!satisfied(session) && watch.wait_until(deadline)) session = look();
+  }
+  if (!session) return std::nullopt;
+  if (session->status != SessionStatus::pending_input) return SessionView{std::move(*session), {}};
+  // Session and questions as they were at one moment.
+  return db_.read([&](Transaction& tx) -> std::optional<SessionView> {
+    auto parked = session_store::find(tx, id);
+    if (!parked) return std::nullopt;
+    return SessionView{std::move(*parked), question_store::pending_of(tx, id)};
+  });
 }
 
 std::optional<Question> Views::question(const QuestionId& id, Duration longest) {

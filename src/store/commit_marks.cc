@@ -9,10 +9,6 @@ void insert(Transaction& tx, const std::string& connection, Time now) {
           connection, std::numeric_limits<std::int64_t>::max(), now);
 }
 
-void raise(Transaction& tx, const std::string& connection) {
-  tx.post("UPDATE commit_marks SET number = number + 1 WHERE connection = $1", connection);
-}
-
 std::optional<std::int64_t> close(Transaction& tx, const std::string& connection) {
   std::optional<std::int64_t> number;
   tx.query(

@@ -9,8 +9,6 @@
 namespace holdpoint::commit_marks {
 
 void insert(Transaction& tx, const std::string& connection, Time now);
-// One more commit. Fails if it was found out already that this one did not happen.
-void raise(Transaction& tx, const std::string& connection);
 // How many commits the connection has made, once all it began are over; there will be no more.
 std::optional<std::int64_t> close(Transaction& tx, const std::string& connection);
 void remove_older(Transaction& tx, Time before);

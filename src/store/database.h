@@ -172,7 +172,7 @@ class Database {
     return call(use, &Database::do_write);
   }
 
-  // Runs `use` on a consistent snapshot.
+  // Runs `use` on a consistent snapshot; more than once, too, if need be.
   template <class F>
   auto read(F&& use) -> std::invoke_result_t<F&, Transaction&> {
     return call(use, &Database::do_read);

@@ -121,6 +121,13 @@ bool record(Transaction& tx, const Delivery& d, const Attempt& attempt, Time now
              delivered ? std::optional(now) : std::nullopt, d.id, d.attempts) == 1;
 }
 
+void release(Transaction& tx, const Delivery& d, Time now) {
+  tx.post(
+      "UPDATE deliveries SET next_attempt_at = $1 WHERE id = $2 AND attempts = $3 AND status = "
+      "'pending'",
+      now, d.id, d.attempts);
+}
+
 void reclaim(Transaction& tx, Time now) {
   // An attempt under way has a next time but no outcome yet: only the claim's lease holds it back.
   tx.execute(

@@ -47,6 +47,8 @@ struct Attempt {
 };
 [[nodiscard]] bool record(Transaction& tx, const Delivery& delivery, const Attempt& attempt,
                           Time now);
+// Ends the attempt that `delivery.attempts` names without an outcome: it may be made again at once.
+void release(Transaction& tx, const Delivery& delivery, Time now);
 // Puts the messages that a dead process was sending back in line; like any, they may arrive twice.
 void reclaim(Transaction& tx, Time now);
 

@@ -20,10 +20,10 @@ inline constexpr const char* kNumberEventsOnPostgres =
     "SELECT setval(pg_get_serial_sequence('agent_events', 'seq'), "
     "(SELECT COALESCE(MAX(seq), 0) + 1 FROM agent_events), false)";
 
-// Numbers of transactions, PostgreSQL's only: all below the first have ended, none from the second
-// on had begun.
-inline constexpr const char* kOpenTransactionsOnPostgres =
-    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text, "
-    "pg_snapshot_xmax(pg_current_snapshot())::text";
+// Numbers of transactions, PostgreSQL's only. This one's, higher than that of any that wrote
+// before; and the lowest that is still open.
+inline constexpr const char* kThisTransactionOnPostgres = "SELECT pg_current_xact_id()::text";
+inline constexpr const char* kOldestTransactionOnPostgres =
+    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
 
 }  // namespace holdpoint::dialect

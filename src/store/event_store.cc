@@ -36,12 +36,16 @@ std::vector<StoredEvent> after(Transaction& tx, const SessionId& session, std::i
   return events;
 }
 
-OpenTransactions open_transactions(Transaction& tx) {
-  OpenTransactions open;
-  tx.query(dialect::kOpenTransactionsOnPostgres, [&](const Row& row) {
-    open = {row.integer(0), row.integer(1)};
-  });
-  return open;
+std::int64_t this_transaction(Transaction& tx) {
+  std::int64_t number = 0;
+  tx.query(dialect::kThisTransactionOnPostgres, [&](const Row& row) { number = row.integer(0); });
+  return number;
+}
+
+std::int64_t oldest_transaction(Transaction& tx) {
+  std::int64_t number = 0;
+  tx.query(dialect::kOldestTransactionOnPostgres, [&](const Row& row) { number = row.integer(0); });
+  return number;
 }
 
 std::int64_t last_seq(Transaction& tx) {

@@ -19,8 +19,6 @@ struct StoredEvent {
   std::string data;  // A JSON object.
 };
 
-// Numbers are given in the order of writing. Who decides by an order of commits must lock the session
-// first.
 void append(Transaction& tx, const SessionId& session, std::string_view type, Time at,
             std::string_view data);
 
@@ -30,12 +28,10 @@ std::vector<StoredEvent> after(Transaction& tx, const SessionId& session, std::i
                                std::int64_t limit);
 std::int64_t last_seq(Transaction& tx);
 
-// On a shared database an event with a lower number may become visible after one with a higher one:
-// not any more once all transactions below `begun` of that moment have ended.
-struct OpenTransactions {
-  std::int64_t ended = 0;  // All with lower numbers have.
-  std::int64_t begun = 0;  // None with this or a higher one has.
-};
-OpenTransactions open_transactions(Transaction& tx);
+// On a shared database an event with a lower number may become visible after one with a higher one.
+// Transactions are numbered before their events are: so none can come any more before an event that
+// was seen, once all transactions below one begun afterwards have ended.
+std::int64_t this_transaction(Transaction& tx);
+std::int64_t oldest_transaction(Transaction& tx);  // That is open.
 
 }  // namespace holdpoint::event_store

@@ -52,7 +52,7 @@ std::vector<Migration> read_migrations(std::string_view schema) {
   return migrations;
 }
 
-void migrate(Transaction& tx, const std::vector<Migration>& migrations, Time now) {
+std::int64_t migrate(Transaction& tx, const std::vector<Migration>& migrations, Time now) {
   tx.execute(
       "CREATE TABLE IF NOT EXISTS schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT "
       "NULL, "
@@ -73,6 +73,7 @@ void migrate(Transaction& tx, const std::vector<Migration>& migrations, Time now
     tx.execute("INSERT INTO schema_migrations (number, name, applied_at) VALUES ($1, $2, $3)",
                migration.number, migration.name, now);
   }
+  return known - have;
 }
 
 }  // namespace holdpoint

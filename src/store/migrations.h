@@ -20,8 +20,8 @@ struct Migration {
 // The sections of schema.sql.
 std::vector<Migration> read_migrations(std::string_view schema);
 
-// Brings the database up to the last migration, inside the caller's transaction. Throws StoreError
-// if the database is newer than this program.
-void migrate(Transaction& tx, const std::vector<Migration>& migrations, Time now);
+// Brings the database up to the last migration, inside the caller's transaction. Returns how many
+// were applied. Throws StoreError if the database is newer than this program.
+std::int64_t migrate(Transaction& tx, const std::vector<Migration>& migrations, Time now);
 
 }  // namespace holdpoint

@@ -1,6 +1,9 @@
 #include "store/postgres.h"
 
+#include <shared_mutex>
 #include <thread>
+#include <typeindex>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "store/postgres_bulletin.h"
@@ -16,13 +19,32 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr int kMostRounds = 50;
 
+// Reads by the place in the program they come from. One that makes do with a single statement needs
+// no transaction around it, which is two thirds of its cost; each place is taken for such until it
+// runs a second one.
+class SingleReads {
+ public:
+  bool holds(const std::type_info& place) {
+    std::shared_lock lock(mutex_);
+    return !others_.contains(place);
+  }
+  void drop(const std::type_info& place) {
+    std::lock_guard lock(mutex_);
+    others_.insert(place);
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::unordered_set<std::type_index> others_;
+};
+
 class PostgresDatabase final : public Database {
  public:
   explicit PostgresDatabase(PostgresOptions options)
       : options_(std::move(options)),
         pool_({.url = options_.url, .most = options_.connections}, clock_),
         bulletin_(options_.url, pool_, clock_) {
-    prepare_postgres(options_.url, options_.start_patience, clock_);
+    prepare_postgres(options_.url, options_.start_patience, options_.give_up, clock_);
   }
 
   const Clock& clock() const override { return clock_; }
@@ -45,8 +67,19 @@ class PostgresDatabase final : public Database {
   }
 
   void do_read(const Job& job) override {
+    bool alone = single_.holds(job.target_type());
     with_connection([&](PostgresPool::Taken& taken) {
       auto& connection = taken.connection();
+      if (alone) {
+        connection.begin_single();
+        try {
+          job(connection);
+          return;
+        } catch (const PostgresConnection::SecondStatement&) {
+          single_.drop(job.target_type());
+          alone = false;
+        }
+      }
       connection.begin_read();
       try {
         job(connection);
@@ -88,7 +121,6 @@ class PostgresDatabase final : public Database {
     connection.begin_write();
     try {
       job(connection);
-      if (connection.has_written()) taken.mark();
       connection.commit();
     } catch (const PostgresError& e) {
       if (e.kind() == Kind::lost && connection.commit_sent()) {
@@ -117,8 +149,11 @@ class PostgresDatabase final : public Database {
         return committed;
       } catch (const PostgresError& e) {
         if (std::chrono::steady_clock::now() >= deadline) {
-          throw StoreError("the database went away during a commit, and it is not known whether "
-                           "it happened: " + std::string(e.what()), true, true);
+          throw StoreError(
+              "the database went away during a commit, and it is not known whether "
+              "it happened: " +
+                  std::string(e.what()),
+              true, true);
         }
       }
       std::this_thread::sleep_for(50ms);
@@ -129,6 +164,7 @@ class PostgresDatabase final : public Database {
   DatabaseClock clock_;
   PostgresPool pool_;
   PostgresBulletin bulletin_;
+  SingleReads single_;
 };
 
 }  // namespace

@@ -14,12 +14,13 @@ struct PostgresOptions {
   std::size_t connections = 16;
   // How long a start waits for a server that is not there yet.
   Duration start_patience{30'000};
+  std::function<bool()> give_up;  // True: it need not wait any longer.
   // After every commit that changed something.
   std::function<void()> on_commit;
 };
 
-// Any number of processes on one PostgreSQL. Each write is a transaction of its own on one of a pool
-// of connections, run again when it loses against another. While the server is away every call
+// Any number of processes on one PostgreSQL. Each write is a transaction of its own on one of a
+// pool of connections, run again when it loses against another. While the server is away every call
 // fails soon, and works again once it is back. Throws StoreError, with what to do about it, if it
 // cannot be used as it is, or is newer than this program.
 //

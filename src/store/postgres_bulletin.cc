@@ -65,6 +65,7 @@ void PostgresBulletin::listen_once(const std::function<void(std::string_view)>& 
   using Steady = std::chrono::steady_clock;
   PostgresConnection::Options options;
   options.url = url_;
+  options.application = "holdpoint notices";
   options.prepare = false;
   PostgresConnection connection(options);
   std::string channel;

@@ -39,8 +39,8 @@ class PostgresRow final : public Row {
   int row_;
 };
 
-// The values of a statement as libpq wants them: numbers and texts as bytes, so that no text needs a
-// copy.
+// The values of a statement as libpq wants them: numbers and texts as bytes, so that no text needs
+// a copy.
 struct Values {
   explicit Values(std::span<const Param> params) {
     owned.reserve(params.size());
@@ -95,8 +95,8 @@ PostgresError::Kind kind_of(std::string_view state) {
   if (state == "40001" || state == "40P01" || state == "55P03") return Kind::again;
   if (state == "26000" || state == "42P05" || state == "0A000") return Kind::plans;
   // Ended by an administrator, a crash or a failover; or this server only reads now.
-  if (state.starts_with("08") || state.starts_with("57P") || state == "25006" ||
-      state == "25P03" || state.empty()) {
+  if (state.starts_with("08") || state.starts_with("57P") || state == "25006" || state == "25P03" ||
+      state.empty()) {
     return Kind::lost;
   }
   if (state.starts_with("53") || state.starts_with("58") || state == "57014") return Kind::later;
@@ -127,10 +127,10 @@ PostgresConnection::~PostgresConnection() { PQfinish(connection_); }
 
 void PostgresConnection::connect() {
   // The URL's own words come last and win.
-  const std::array<const char*, 6> keywords{"client_encoding",  "application_name",
-                                            "keepalives_idle",  "tcp_user_timeout",
-                                            "dbname",           nullptr};
-  const std::array<const char*, 6> values{"UTF8",  "holdpoint",          "10",
+  const std::array<const char*, 6> keywords{"client_encoding", "application_name",
+                                            "keepalives_idle", "tcp_user_timeout",
+                                            "dbname",          nullptr};
+  const std::array<const char*, 6> values{"UTF8",  options_.application, "10",
                                           "10000", options_.url.c_str(), nullptr};
   connection_ = PQconnectStartParams(keywords.data(), values.data(), 1);
   if (!connection_) throw std::bad_alloc();
@@ -163,10 +163,16 @@ void PostgresConnection::connect() {
 void PostgresConnection::begin_write() { begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"); }
 void PostgresConnection::begin_read() { begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); }
 
+void PostgresConnection::begin_single() {
+  begin(nullptr);
+  single_ = Single::first;
+}
+
 void PostgresConnection::begin(const char* text) {
+  single_ = Single::no;
   if (behind_) read_answers(nullptr);
   begin_ = text;
-  commit_sent_ = has_written_ = false;
+  commit_sent_ = has_written_ = marked_ = false;
 }
 
 std::int64_t PostgresConnection::run(std::string_view sql, std::span<const Param> params,
@@ -175,7 +181,16 @@ std::int64_t PostgresConnection::run(std::string_view sql, std::span<const Param
   return read_answers(visit);
 }
 
+// Early, so that the transaction has its number before any event gets one: who follows events goes
+// by that order.
+void PostgresConnection::raise_mark() {
+  if (options_.mark.empty() || std::exchange(marked_, true)) return;
+  const std::array<Param, 1> mark{Param(options_.mark)};
+  send("UPDATE commit_marks SET number = number + 1 WHERE connection = $1", mark);
+}
+
 void PostgresConnection::run_later(std::string_view sql, std::span<const Param> params) {
+  if (in_transaction_ || begin_) raise_mark();
   send(sql, params);
   has_written_ = true;
   if (sent_.size() >= kMostUnread) read_answers(nullptr);
@@ -186,6 +201,7 @@ void PostgresConnection::commit() {
     begin_ = nullptr;
     return;
   }
+  if (has_written_) raise_mark();
   commit_sent_ = true;
   send_text("COMMIT", What::end);
   read_answers(nullptr);
@@ -250,6 +266,8 @@ void PostgresConnection::send_text(const char* sql, What what) {
 }
 
 void PostgresConnection::send(std::string_view sql, std::span<const Param> params) {
+  if (single_ == Single::over) throw SecondStatement{};
+  if (single_ == Single::first) single_ = Single::over;
   if (begin_) {
     send_text(std::exchange(begin_, nullptr), What::begin);
     in_transaction_ = true;
@@ -322,7 +340,8 @@ PGresult* PostgresConnection::next_result() {
       PQstatus(connection_) == CONNECTION_BAD) {
     const Result owned(result);
     const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (!state || kind_of(state) == PostgresError::Kind::lost) fail_lost(PQresultErrorMessage(result));
+    if (!state || kind_of(state) == PostgresError::Kind::lost)
+      fail_lost(PQresultErrorMessage(result));
     fail(result);
   }
   if (!result && PQstatus(connection_) == CONNECTION_BAD) fail_lost();

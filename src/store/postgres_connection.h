@@ -43,7 +43,11 @@ class PostgresConnection final : public Transaction {
     std::string url;
     std::chrono::milliseconds connect_patience{3000};
     std::chrono::milliseconds patience{10'000};  // For one answer of the server.
-    bool prepare = true;  // False behind a pooler that hands a connection on after each transaction.
+    const char* application = "holdpoint";
+    // Its row in commit_marks, raised before the first change of each transaction; empty: none.
+    std::string mark;
+    bool prepare =
+        true;  // False behind a pooler that hands a connection on after each transaction.
   };
   explicit PostgresConnection(Options options);
   ~PostgresConnection() override;
@@ -52,11 +56,15 @@ class PostgresConnection final : public Transaction {
   // Sent with the first statement.
   void begin_write();
   void begin_read();
+  // One statement by itself; the next throws, unsent.
+  void begin_single();
+  struct SecondStatement {};
   void commit();
   // True once the commit was sent: an error from then on leaves it in doubt.
   bool commit_sent() const { return commit_sent_; }
-  // Whether the transaction has changed something, as far as is known yet.
+  // Whether the transaction has changed something.
   bool has_written() const { return has_written_; }
+  const std::string& mark() const { return options_.mark; }
   // Not awaited: the next use of the connection reads the answer.
   void end_read();
   void roll_back();
@@ -92,11 +100,12 @@ class PostgresConnection final : public Transaction {
 
   void connect();
   void begin(const char* text);
+  void raise_mark();
   void send(std::string_view sql, std::span<const Param> params);
   void send_text(const char* sql, What what);
   void note_sent(What what, std::string name = {});
-  // Reads the answers to all that was sent. The last statement's rows go to `visit`, its count comes
-  // back.
+  // Reads the answers to all that was sent. The last statement's rows go to `visit`, its count
+  // comes back.
   std::int64_t read_answers(const RowVisitor* visit);
   PGresult* next_result();
   void wait_for_answer();
@@ -109,9 +118,11 @@ class PostgresConnection final : public Transaction {
   std::deque<Sent> sent_;
   const char* begin_ = nullptr;  // Not sent yet.
   bool in_transaction_ = false;
+  enum class Single { no, first, over } single_ = Single::no;
   bool commit_sent_ = false;
   std::string ended_as_;  // What the server called the last transaction's end.
   bool has_written_ = false;
+  bool marked_ = false;
   bool behind_ = false;  // Answers that nobody waited for are still to be read.
 };
 

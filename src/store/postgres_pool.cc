@@ -11,17 +11,14 @@ using Kind = PostgresError::Kind;
 
 namespace {
 
-// A connection is replaced after this long, so that a changed address or certificate comes to count.
+// A connection is replaced after this long, so that a changed address or certificate comes to
+// count.
 constexpr auto kOldest = 30min;
 // Within an outage this long callers wait for its end; then they are told at once.
 constexpr auto kShortOutage = 3s;
 constexpr auto kBetweenTries = 200ms;
 
 }  // namespace
-
-void PostgresPool::Taken::mark() {
-  commit_marks::raise(connection(), pooled_->mark);
-}
 
 void PostgresPool::Taken::note_failure(const PostgresError& error) {
   if (error.kind() == Kind::plans) {
@@ -43,7 +40,7 @@ bool PostgresPool::Taken::was_committed(const Taken& lost) {
   std::optional<std::int64_t> commits;
   connection.begin_write();
   try {
-    commits = commit_marks::close(connection, lost.pooled_->mark);
+    commits = commit_marks::close(connection, lost.pooled_->connection.mark());
     connection.commit();
   } catch (const PostgresError&) {
     broken_ = true;
@@ -83,12 +80,13 @@ PostgresPool::Taken PostgresPool::take(Steady::time_point deadline, Wait wait) {
       }
     }
     const auto later = Steady::now();
-    const bool patient = wait == Wait::through_outage || !down_ || later < down_since_ + kShortOutage;
+    const bool patient =
+        wait == Wait::through_outage || !down_ || later < down_since_ + kShortOutage;
     if (later >= deadline || !patient) {
-      throw PostgresError(Kind::later, "",
-                          down_ ? "the database cannot be reached: " + why_down_
-                                : "all " + std::to_string(options_.most) +
-                                      " connections to the database are busy");
+      throw PostgresError(
+          Kind::later, "",
+          down_ ? "the database cannot be reached: " + why_down_
+                : "all " + std::to_string(options_.most) + " connections to the database are busy");
     }
     if (down_) {
       changed_.wait_until(lock, std::min(deadline, std::max(next_try_, later + 1ms)));
@@ -102,10 +100,14 @@ std::unique_ptr<PostgresPool::Pooled> PostgresPool::make() {
   PostgresConnection::Options options;
   options.url = options_.url;
   options.prepare = prepare_;
-  auto pooled = std::unique_ptr<Pooled>(
-      new Pooled{PostgresConnection(std::move(options)), new_uuid(clock_.now())});
-  commit_marks::insert(pooled->connection, pooled->mark, clock_.now());
-  greet_postgres(pooled->connection, clock_);
+  options.mark = new_uuid(clock_.now());
+  auto pooled = std::unique_ptr<Pooled>(new Pooled{PostgresConnection(std::move(options))});
+  auto& connection = pooled->connection;
+  commit_marks::insert(connection, connection.mark(), clock_.now());
+  // A node that is frozen in the middle of a transaction must not hold up the others.
+  connection.post("SET idle_in_transaction_session_timeout = '5s'");
+  connection.post("SET lock_timeout = '1s'");
+  greet_postgres(connection, clock_);
   return pooled;
 }
 
@@ -126,7 +128,8 @@ void PostgresPool::note_down(const std::string& why) {
   std::vector<std::unique_ptr<Pooled>> dead;  // Closed without the lock.
   std::lock_guard lock(mutex_);
   why_down_ = why;
-  // What one lost, the others most likely lost too; and trying a dead one costs more than a new one.
+  // What one lost, the others most likely lost too; and trying a dead one costs more than a new
+  // one.
   dead.swap(idle_);
   open_ -= dead.size();
   if (down_.exchange(true)) return;

@@ -27,7 +27,6 @@ class PostgresPool {
   // A connection with its row in commit_marks; see postgres.h.
   struct Pooled {
     PostgresConnection connection;
-    std::string mark;
     std::int64_t commits = 0;
     Steady::time_point made_at = Steady::now();
   };
@@ -41,8 +40,6 @@ class PostgresPool {
     Taken(const Taken&) = delete;
 
     PostgresConnection& connection() { return pooled_->connection; }
-    // Sent along with the commit that follows.
-    void mark();
     void note_committed() { ++pooled_->commits; }
     void note_failure(const PostgresError& error);
     // Whether the commit that `lost` sent last has happened. If not, it never will.

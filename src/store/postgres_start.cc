@@ -54,31 +54,6 @@ bool is_final(const std::string& words) {
          has(words, "permission denied for database");
 }
 
-std::unique_ptr<PostgresConnection> connect(const std::string& url, Duration patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  PostgresConnection::Options options;
-  options.url = url;
-  options.patience = 10min;  // A migration may take its time.
-  options.prepare = false;
-  for (bool told = false;;) {
-    try {
-      return std::make_unique<PostgresConnection>(options);
-    } catch (const PostgresError& e) {
-      const std::string words = e.what();
-      if (is_final(words) || std::chrono::steady_clock::now() >= deadline) {
-        throw StoreError("cannot use the database " + hide_password(url) + ": " + words + "\n  " +
-                             advice_for(words),
-                         false);
-      }
-      if (!std::exchange(told, true)) {
-        log(Level::warning, "database_awaited",
-            {{"reason", words}, {"for_seconds", patience.count() / 1000}});
-      }
-    }
-    std::this_thread::sleep_for(250ms);
-  }
-}
-
 std::string setting(PostgresConnection& connection, const std::string& name) {
   std::string value;
   connection.query(
@@ -95,11 +70,12 @@ void check_server(PostgresConnection& connection) {
                      false);
   }
   if (setting(connection, "transaction_read_only") == "on") {
-    throw StoreError("the database only reads: it is a standby, or default_transaction_read_only is "
-                     "on\n  Name the primary in [database] url, or several hosts and "
-                     "target_session_attrs=read-write; or ALTER DATABASE NAME SET "
-                     "default_transaction_read_only = off",
-                     false);
+    throw StoreError(
+        "the database only reads: it is a standby, or default_transaction_read_only is "
+        "on\n  Name the primary in [database] url, or several hosts and "
+        "target_session_attrs=read-write; or ALTER DATABASE NAME SET "
+        "default_transaction_read_only = off",
+        false);
   }
   if (setting(connection, "fsync") == "off") {
     log(Level::warning, "database_not_durable",
@@ -110,9 +86,10 @@ void check_server(PostgresConnection& connection) {
   connection.query("SELECT COALESCE(current_schema(), '')",
                    [&](const Row& row) { schema = row.string(0); });
   if (schema.empty()) {
-    throw StoreError("no schema of the database's search_path is there, or may be used\n  CREATE "
-                     "SCHEMA one, or GRANT USAGE, CREATE ON SCHEMA it TO the user of [database] url",
-                     false);
+    throw StoreError(
+        "no schema of the database's search_path is there, or may be used\n  CREATE "
+        "SCHEMA one, or GRANT USAGE, CREATE ON SCHEMA it TO the user of [database] url",
+        false);
   }
 }
 
@@ -138,14 +115,22 @@ void migrate_alone(PostgresConnection& connection, Time now) {
     }
   }
   connection.begin_write();
-  connection.query("SELECT pg_advisory_xact_lock($1)", [](const Row&) {}, kMigrationLock);
-  const std::int64_t before = schema_number(connection);
-  migrate(connection, migrations, now);
+  connection.query(
+      "SELECT pg_advisory_xact_lock($1)", [](const Row&) {}, kMigrationLock);
+  const std::int64_t applied = migrate(connection, migrations, now);
   connection.commit();
-  if (before < static_cast<std::int64_t>(migrations.size())) {
-    log(Level::info, "database_migrated",
-        {{"from", before}, {"to", static_cast<std::int64_t>(migrations.size())}});
-  }
+  if (applied > 0) log(Level::info, "database_migrated", {{"migrations", applied}});
+}
+
+void prepare_once(const std::string& url, DatabaseClock& clock) {
+  PostgresConnection::Options options;
+  options.url = url;
+  options.patience = 10min;  // A migration may take its time.
+  options.prepare = false;
+  PostgresConnection connection(options);
+  check_server(connection);
+  greet_postgres(connection, clock);
+  migrate_alone(connection, clock.now());
 }
 
 }  // namespace
@@ -166,21 +151,32 @@ void greet_postgres(PostgresConnection& connection, DatabaseClock& clock) {
   if (!waits_for_disk) connection.execute_plainly("SET synchronous_commit = on");
 }
 
-void prepare_postgres(const std::string& url, Duration patience, DatabaseClock& clock) {
-  const auto connection = connect(url, patience);
-  try {
-    check_server(*connection);
-    greet_postgres(*connection, clock);
-    migrate_alone(*connection, clock.now());
-  } catch (const PostgresError& e) {
-    if (e.state() == "42501") {
-      throw StoreError("the user of [database] url lacks a right: " + std::string(e.what()) +
-                           "\n  As the database's owner: GRANT USAGE, CREATE ON SCHEMA public TO "
-                           "that user; or ALTER DATABASE NAME OWNER TO that user",
-                       false);
+void prepare_postgres(const std::string& url, Duration patience,
+                      const std::function<bool()>& give_up, DatabaseClock& clock) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (bool told = false;;) {
+    try {
+      return prepare_once(url, clock);
+    } catch (const PostgresError& e) {
+      const std::string words = e.what();
+      if (e.state() == "42501") {
+        throw StoreError("the user of [database] url lacks a right: " + words +
+                             "\n  As the database's owner: GRANT USAGE, CREATE ON SCHEMA public TO "
+                             "that user; or ALTER DATABASE NAME OWNER TO that user",
+                         false);
+      }
+      const bool away = e.kind() == Kind::lost && !is_final(words);
+      if (!away || std::chrono::steady_clock::now() >= deadline || (give_up && give_up())) {
+        throw StoreError("cannot use the database " + hide_password(url) + ": " + words + "\n  " +
+                             advice_for(words),
+                         false);
+      }
+      if (!std::exchange(told, true)) {
+        log(Level::warning, "database_awaited",
+            {{"reason", words}, {"for_seconds", patience.count() / 1000}});
+      }
     }
-    throw StoreError("cannot prepare the database " + hide_password(url) + ": " + e.what(),
-                     false);
+    std::this_thread::sleep_for(250ms);
   }
 }
 

@@ -118,7 +118,8 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   return counts;
 }
 
-bool settle(Transaction& tx, const QuestionId& id, const Settlement& s, Time now) {
+std::optional<Question> settle(Transaction& tx, const QuestionId& id, const Settlement& s,
+                               Time now) {
   std::optional<std::string> line, selected, text;
   if (s.choice) {
     line = choice_line(*s.choice);
@@ -126,13 +127,14 @@ bool settle(Transaction& tx, const QuestionId& id, const Settlement& s, Time now
     text = s.choice->text;
   }
   const bool answered = s.status == QuestionStatus::answered;
-  return tx.execute(
-             "UPDATE agent_questions SET status = $1, answer = $2, selected = $3, answer_text = "
-             "$4, "
-             "answered_by = $5, answered_via = $6, answered_at = $7, settled_at = $8 "
-             "WHERE id = $9 AND status = 'pending'",
-             to_text(s.status), line, selected, text, s.by, s.via,
-             answered ? std::optional(now) : std::nullopt, now, id) == 1;
+  std::optional<Question> settled;
+  tx.query(
+      "UPDATE agent_questions SET status = $1, answer = $2, selected = $3, answer_text = $4, "
+      "answered_by = $5, answered_via = $6, answered_at = $7, settled_at = $8 "
+      "WHERE id = $9 AND status = 'pending' RETURNING " QUESTION_COLUMNS,
+      [&](const Row& row) { settled = read_question(row); }, to_text(s.status), line, selected,
+      text, s.by, s.via, answered ? std::optional(now) : std::nullopt, now, id);
+  return settled;
 }
 
 std::vector<SessionId> overdue(Transaction& tx, Time now, std::int64_t most) {

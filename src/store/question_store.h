@@ -36,8 +36,9 @@ struct Settlement {
   std::optional<std::string> by;
   std::optional<std::string> via;
 };
-[[nodiscard]] bool settle(Transaction& tx, const QuestionId& id, const Settlement& settlement,
-                          Time now);
+// The question as it is then; nothing if it was not pending any more.
+[[nodiscard]] std::optional<Question> settle(Transaction& tx, const QuestionId& id,
+                                             const Settlement& settlement, Time now);
 
 // Sessions whose ask has pending questions past their deadline, the longest overdue first.
 std::vector<SessionId> overdue(Transaction& tx, Time now, std::int64_t most);

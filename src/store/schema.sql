@@ -204,6 +204,9 @@ CREATE TABLE server_secrets (
 
 -- migration 3: several nodes
 
+-- Leased sessions are few and found by their due_at; every claim paid for this one.
+DROP INDEX idx_sessions_leased;
+
 -- Rows of the audit log that stand in no chain yet. They are written here in the transaction of what they tell of, and linked
 -- soon after, in one order for all, so that no two changes have to wait for each other.
 CREATE TABLE audit_pending (

@@ -244,14 +244,15 @@ bool retry(Transaction& tx, const SessionId& id, Time now) {
 
 std::int64_t reclaim(Transaction& tx, Time now) {
   return tx.execute(
-      "UPDATE agent_sessions SET due_at = $1, leased_by = NULL WHERE leased_by IS NOT NULL", now);
+      "UPDATE agent_sessions SET due_at = $1, leased_by = NULL WHERE due_at IS NOT NULL AND "
+      "leased_by IS NOT NULL",
+      now);
 }
 
 void add_message(Transaction& tx, const SessionId& session, const MessageId& id,
                  std::string_view body, Time now) {
-  tx.post(
-      "INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ($1, $2, $3, $4)", id,
-      session, body, now);
+  tx.post("INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ($1, $2, $3, $4)",
+          id, session, body, now);
 }
 
 Waiting waiting_messages(Transaction& tx, const SessionId& session) {

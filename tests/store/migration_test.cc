@@ -76,7 +76,7 @@ TEST_CASE("a database of the first release is brought up with all it holds") {
   const auto file = dir.path() / "old.db";
   { const FirstRelease old(file); }
   const auto db = open_test_database(file, kNow);
-  db->read([](Transaction& tx) {
+  db->write([](Transaction& tx) {
     const auto session = session_store::find(tx, SessionId("s"));
     REQUIRE(session);
     CHECK(session->status == SessionStatus::pending_input);
