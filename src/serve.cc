@@ -355,6 +355,8 @@ class Node {
       credentials_.hear_changed();
       feed_.nudge();
     };
+    hearers.takes_turns = [this] { return turns_.has_room(); };
+    hearers.takes_deliveries = [this] { return courier_.has_room(); };
     hearers.cancelled = [this](const SessionId& session) { turns_.abandon(session); };
     return std::make_unique<Herald>(*db_, *bulletin, journal_, node_, clock_, std::move(hearers));
   }

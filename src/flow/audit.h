@@ -30,8 +30,8 @@ struct Verdict {
   audit_store::Head head;
   std::string broken;  // Empty: the chain is whole.
 };
-// Links what waits, then reads the whole chain in one snapshot. `expected`, if not empty, is the hash of a row that was
-// noted elsewhere earlier: who rewrites the whole chain cannot keep it.
+// Links what waits, then reads the whole chain in one snapshot. `expected`, if not empty, is the
+// hash of a row that was noted elsewhere earlier: who rewrites the whole chain cannot keep it.
 Verdict verify(Database& db, const std::string& expected);
 // Rows after number `after`, in their order.
 std::vector<audit_store::Entry> list(Database& db, std::int64_t after, std::int64_t limit);

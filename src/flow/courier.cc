@@ -11,6 +11,12 @@
 
 namespace holdpoint {
 
+namespace {
+
+constexpr Duration kElsewhere{20};
+
+}  // namespace
+
 Courier::Courier(Database& db, Journal& journal, Metrics& metrics, Channels channels,
                  const Clock& clock, Options options)
     : db_(db),
@@ -73,7 +79,8 @@ std::optional<Time> Courier::run_once(Time now) {
     // Refused only while stopping.
     if (!workers_.submit([this, delivery] { attempt(delivery); })) attempt(delivery);
   }
-  // When hosts or workers have no room, the attempt that ends first wakes us.
+  // When hosts or workers have no room, the attempt that ends first wakes us. What is due and was
+  // not to be had is in another node's hands.
   std::optional<Time> next;
   const auto hosts = db_.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
   in_flight_.with([&](InFlight& in_flight) {
@@ -81,7 +88,8 @@ std::optional<Time> Courier::run_once(Time now) {
     for (const auto& owed : hosts) {
       const auto it = in_flight.find(owed.host);
       if (it != in_flight.end() && it->second >= options_.per_host) continue;
-      if (!next || owed.next_attempt_at < *next) next = owed.next_attempt_at;
+      const Time due = std::max(owed.next_attempt_at, now + kElsewhere);
+      if (!next || due < *next) next = due;
     }
   });
   return next;
@@ -126,6 +134,11 @@ void Courier::attempt(const Delivery& delivery) {
     if (it != in_flight.end() && --it->second == 0) in_flight.erase(it);
   });
   loop_.wake();
+}
+
+bool Courier::has_room() {
+  return !stopping_ &&
+         in_flight_.with([&](InFlight& in_flight) { return free_workers(in_flight) > 0; });
 }
 
 void Courier::give_back(const Delivery& delivery) {

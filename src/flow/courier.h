@@ -45,6 +45,9 @@ class Courier {
   // One claimed attempt to its end, in the caller's thread.
   void attempt(const Delivery& delivery);
 
+  // Whether what is due now would be claimed here, unless its host has enough.
+  bool has_room();
+
   enum class Redelivery { done, unknown, still_pending };
   // Owes a settled delivery again, and lifts a ban on its destination.
   Redelivery redeliver(const DeliveryId& id, const Actor& by, Time now);

@@ -44,10 +44,12 @@ void Herald::stop() {
 
 void Herald::tell(const Story& story) {
   if (story.events.empty()) return;
+  const bool turn_due = story.turn_due && !hearers_.takes_turns();
+  const bool delivery_due = story.delivery_due && !hearers_.takes_deliveries();
   const bool first = word_.with([&](Word& word) {
     const bool empty = word.empty();
-    word.turn_due = word.turn_due || story.turn_due;
-    word.delivery_due = word.delivery_due || story.delivery_due;
+    word.turn_due = word.turn_due || turn_due;
+    word.delivery_due = word.delivery_due || delivery_due;
     for (const auto& event : story.events) {
       if (event.type == "session_cancelled") {
         word.cancelled.insert(event.session);

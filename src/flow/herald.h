@@ -23,6 +23,9 @@ class Herald {
     std::function<void()> events;
     std::function<void()> credentials;
     std::function<void(const SessionId&)> cancelled;
+    // Whether this node takes what it made due by itself, so that the others need not look.
+    std::function<bool()> takes_turns;
+    std::function<bool()> takes_deliveries;
   };
   Herald(Database& db, Bulletin& bulletin, Journal& journal, std::string node, const Clock& clock,
          Hearers hearers);

@@ -11,6 +11,12 @@ using namespace std::chrono_literals;
 using session_store::ClaimedTurn;
 using session_store::Commit;
 
+namespace {
+
+constexpr Duration kElsewhere{20};
+
+}  // namespace
+
 Turns::Turns(Database& db, Journal& journal, TurnEnd& end, Metrics& metrics, Agents& agents,
              Runners runners, const Clock& clock, Options options)
     : db_(db),
@@ -97,7 +103,13 @@ std::optional<Time> Turns::run_once(Time now) {
       running_.with([&](RunningTurns& r) { r.erase(running->lease.session); });
     }
   }
-  return db_.read([](Transaction& tx) { return session_store::next_due(tx); });
+  const auto next = db_.read([](Transaction& tx) { return session_store::next_due(tx); });
+  // What is due and was not to be had is in another node's hands.
+  return next ? std::optional(std::max(*next, now + kElsewhere)) : next;
+}
+
+bool Turns::has_room() {
+  return running() < static_cast<std::int64_t>(options_.workers) && !stopping_;
 }
 
 void Turns::heartbeat(Time now) {

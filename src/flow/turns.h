@@ -52,6 +52,8 @@ class Turns {
   // Stops the session's turn if it runs here; its lease must be gone already.
   void abandon(const SessionId& session);
   std::int64_t running();
+  // Whether a turn that is due now would be claimed here at once.
+  bool has_room();
 
  private:
   struct Running {

@@ -135,7 +135,6 @@ class PostgresDatabase final : public Database {
       connection.roll_back();
       throw;
     }
-    taken.note_committed();
   }
 
   bool was_committed(const PostgresPool::Taken& lost) {

@@ -211,6 +211,7 @@ void PostgresConnection::commit() {
     throw PostgresError(PostgresError::Kind::refused, "25P02",
                         "a statement of the transaction had failed, so it was rolled back");
   }
+  if (marked_) ++marked_commits_;
 }
 
 void PostgresConnection::end_read() {

@@ -65,6 +65,8 @@ class PostgresConnection final : public Transaction {
   // Whether the transaction has changed something.
   bool has_written() const { return has_written_; }
   const std::string& mark() const { return options_.mark; }
+  // How often its mark was raised by a transaction that is known to be committed.
+  std::int64_t marked_commits() const { return marked_commits_; }
   // Not awaited: the next use of the connection reads the answer.
   void end_read();
   void roll_back();
@@ -123,6 +125,7 @@ class PostgresConnection final : public Transaction {
   std::string ended_as_;  // What the server called the last transaction's end.
   bool has_written_ = false;
   bool marked_ = false;
+  std::int64_t marked_commits_ = 0;
   bool behind_ = false;  // Answers that nobody waited for are still to be read.
 };
 

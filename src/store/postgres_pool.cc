@@ -47,7 +47,7 @@ bool PostgresPool::Taken::was_committed(const Taken& lost) {
     throw;
   }
   if (!commits) throw StoreError("the row that tells of the commit is gone", true, true);
-  return *commits == lost.pooled_->commits + 1;
+  return *commits == lost.pooled_->connection.marked_commits() + 1;
 }
 
 PostgresPool::Taken PostgresPool::take(Steady::time_point deadline, Wait wait) {

@@ -27,7 +27,6 @@ class PostgresPool {
   // A connection with its row in commit_marks; see postgres.h.
   struct Pooled {
     PostgresConnection connection;
-    std::int64_t commits = 0;
     Steady::time_point made_at = Steady::now();
   };
 
@@ -40,7 +39,6 @@ class PostgresPool {
     Taken(const Taken&) = delete;
 
     PostgresConnection& connection() { return pooled_->connection; }
-    void note_committed() { ++pooled_->commits; }
     void note_failure(const PostgresError& error);
     // Whether the commit that `lost` sent last has happened. If not, it never will.
     bool was_committed(const Taken& lost);
