@@ -111,6 +111,9 @@ class Server:
             self.settings.setdefault(section, {}).update(keys)
         self.settings["database"].setdefault("url", fresh_url())
         self.database = open_database(self.settings["database"]["url"], folder)
+        if self.database and self.database.engine == "postgres":
+            # What a killed process was at is free again when its lease ends: as soon as settings allow.
+            self.settings["agents"].setdefault("lease_seconds", 5)
         self.settings_path = folder / "settings.toml"
         self.log_path = folder / "server.log"
         self.process = None
