@@ -37,7 +37,7 @@ def check_whole(result):
 
 
 def start(world, receiver=None):
-    runner = world.http_agent(lambda turn: {"result": {}} if turn["payload"].get("good") else {"error": {"message": "no", "retry": False}})
+    runner = world.http_agent(lambda turn: {"result": {}} if turn["payload"].get("good") else {"error": "no", "retry": False})
     callback = {"question_callback": receiver.url} if receiver else {}
     return world.server({"server": {"trusted_proxies": ["127.0.0.1"]}}, [
         external_agent("caller", **callback), http_agent("worker", runner),
