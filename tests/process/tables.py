@@ -42,12 +42,12 @@ def pending_audit(server):
     """Rows that are written, and wait for their place in the chain."""
     if "audit_pending" not in server.database.tables():
         return []
-    return look(server, "SELECT * FROM audit_pending")
+    return look(server, "SELECT * FROM audit_pending ORDER BY id")
 
 
 def linked(server):
-    """Until a running server has put all rows of the audit log into its chain, which it does shortly after each change. What a
-    killed one left waiting is there all the same, and stays as it is until the next start."""
+    """Until a running server has put all rows of the audit log into its chain, which it does shortly after each change. What waits
+    beside a stopped one, as after a kill or a command, is there all the same, and stays as it is until the next start."""
     if server.alive():
         wait_until(lambda: not server.alive() or not pending_audit(server), "audit_pending is empty", deadline=5)
 
@@ -63,7 +63,7 @@ def dump(server):
 
 
 def audit(server, after=0):
-    """The rows of the audit log, as dicts; those of a killed server that have no number yet come last."""
+    """The rows of the audit log, as dicts; those without a number yet, beside a stopped server, come last."""
     linked(server)
     waiting = [] if server.alive() else pending_audit(server)
     return look(server, "SELECT * FROM audit_log WHERE seq > ? ORDER BY seq", after) + waiting

@@ -16,7 +16,7 @@ from credentials import PASSWORD, Holder, add_user, form, log_in, make_key, make
 from harness import BINARY, case, clean_environment, external_agent, http_agent
 from pages import read_page
 from signing import GitHub
-from tables import audit, difference, dump, edit, linked, rows, seconds_of
+from tables import audit, difference, dump, edit, rows, seconds_of
 
 SIGNED = GitHub("hook", "x" * 32)
 
@@ -51,8 +51,7 @@ class Watch:
         self.server, self.seen = server, 0
 
     def new(self):
-        linked(self.server)
-        found = rows(self.server, f"SELECT {', '.join(COLUMNS)} FROM audit_log WHERE seq > ? ORDER BY seq", self.seen)
+        found = [tuple(row.get(name) for name in COLUMNS) for row in audit(self.server, self.seen)]
         self.seen += len(found)
         return found
 
