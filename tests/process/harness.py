@@ -117,6 +117,7 @@ class Server:
         self.settings_path = folder / "settings.toml"
         self.log_path = folder / "server.log"
         self.process = None
+        self.auditor = None  # A client that may read the audit log, for cases that look into it many times.
         self._log_start = 0
         (folder / "agents").mkdir(parents=True)
         for name, text in agents:

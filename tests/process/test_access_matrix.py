@@ -91,7 +91,7 @@ class Stage:
         self.ended = {state: [with_key(self.server, key) for key in two] for state, two in ended.items()}
         self.users = {role: self.log_in(role) for role in ROLES}
         self.nobody = Caller(self.server)
-        self.admin = self.keys["admin"]
+        self.admin = self.server.auditor = self.keys["admin"]
         self.numbers = itertools.count()
 
     def log_in(self, role):
