@@ -1,10 +1,8 @@
 """Callers of every kind: keys and users made on the command line, people who log in on the page; and what they changed."""
 
-import contextlib
 import http.client
 import json
 import re
-import sqlite3
 import subprocess
 import threading
 from html.parser import HTMLParser
@@ -13,6 +11,7 @@ from urllib.parse import urlencode
 
 from client import Client, Reply, check, equal
 from harness import BINARY, clean_environment
+from tables import edit
 
 PASSWORD = "correct horse battery"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -166,48 +165,11 @@ def new_user(server, name, role, password=PASSWORD, key=None):
 
 
 def change_database(server, statement, *values):
-    """Only while the server is down: it must stay the only writer."""
-    check(not server.alive(), "the server runs")
-    with contextlib.closing(sqlite3.connect(server.database_path)) as database, database:
-        changed = database.execute(statement, values).rowcount
-    check(changed > 0, f"{statement} {values} changed nothing")
+    check(edit(server, (statement, values)) > 0, f"{statement} {values} changed nothing")
 
 
 def expire_key(server, key):
     change_database(server, "UPDATE api_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ?", key_id(key))
-
-
-def look(server, query, *values):
-    """Rows as dicts, read beside the running server."""
-    with contextlib.closing(sqlite3.connect(f"file:{server.database_path}?mode=ro", uri=True)) as database:
-        database.row_factory = sqlite3.Row
-        return [dict(row) for row in database.execute(query, values)]
-
-
-# Written by the clock, not by the request that is looked at.
-_OWN_TIME = {"api_keys": {"last_used_at", "last_used_from"}}
-
-
-def all_rows(server):
-    """Every table but the disk probe's, as {table: {row, …}}."""
-    with contextlib.closing(sqlite3.connect(f"file:{server.database_path}?mode=ro", uri=True)) as database:
-        # One transaction, so that all tables are of one moment.
-        database.execute("BEGIN")
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-                  if name != "commit_probe" and not name.startswith("sqlite_")]
-        rows = {}
-        for table in tables:
-            cursor = database.execute(f"SELECT * FROM {table}")
-            kept = [i for i, (name, *_) in enumerate(cursor.description) if name not in _OWN_TIME.get(table, ())]
-            rows[table] = {tuple(row[i] for i in kept) for row in cursor}
-        return rows
-
-
-def difference(before, after):
-    """What changed, for people; empty if nothing did."""
-    return "; ".join(f"{table}: {len(after[table] - before[table])} new or changed rows, "
-                     f"{len(before[table] - after[table])} gone or changed"
-                     for table in before if before[table] != after[table])
 
 
 def refused_total(caller, reason):
@@ -216,10 +178,6 @@ def refused_total(caller, reason):
     equal(text.status, 200, f"status of {text}")
     found = re.search(rf'^holdpoint_refused_total{{reason="{reason}"}} (\S+)$', text.body.decode(), re.MULTILINE)
     return float(found.group(1)) if found else 0.0
-
-
-def audit(server, after=0):
-    return look(server, "SELECT * FROM audit_log WHERE seq > ? ORDER BY seq", after)
 
 
 def in_parallel(count, run):

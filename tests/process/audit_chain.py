@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-import sqlite3
+
+from tables import edit, linked
 
 COLUMNS = ("seq", "at", "actor", "credential", "address", "action", "subject", "detail")
 
@@ -13,18 +14,17 @@ def hash_of(before, row):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_chain(path):
-    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        return (db.execute(f"SELECT {', '.join(COLUMNS)}, hash FROM audit_log ORDER BY seq").fetchall(),
-                db.execute("SELECT seq, hash FROM audit_head WHERE id = 1").fetchone())
-    finally:
-        db.close()
+def read_chain(server):
+    """(rows with their hashes, (number, hash) of the head), of one moment."""
+    linked(server)
+    found, head = server.database.at_once(f"SELECT {', '.join(COLUMNS)}, hash FROM audit_log ORDER BY seq",
+                                          "SELECT seq, hash FROM audit_head WHERE id = 1")
+    return found, head[0] if head else None
 
 
-def broken_at(path):
+def broken_at(server):
     """What is wrong with the chain, or None."""
-    found, head = read_chain(path)
+    found, head = read_chain(server)
     before = ""
     for number, row in enumerate(found, 1):
         if row[0] != number or row[-1] != hash_of(before, row):
@@ -33,19 +33,13 @@ def broken_at(path):
     return None if head == (len(found), before) else f"the head is {head} after {len(found)} rows"
 
 
-def rewrite(path, change):
+def rewrite(server, change):
     """Makes a whole new chain of change(rows), as somebody would who has the database for himself."""
-    found, _ = read_chain(path)
-    db = sqlite3.connect(path)
-    try:
-        db.execute("DELETE FROM audit_log")
-        before = ""
-        kept = change([list(row[:-1]) for row in found])
-        for number, row in enumerate(kept, 1):
-            row[0] = number
-            before = hash_of(before, row)
-            db.execute("INSERT INTO audit_log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, before))
-        db.execute("UPDATE audit_head SET seq = ?, hash = ?", (len(kept), before))
-        db.commit()
-    finally:
-        db.close()
+    found, _ = read_chain(server)
+    before, inserts = "", []
+    kept = change([list(row[:-1]) for row in found])
+    for number, row in enumerate(kept, 1):
+        row[0] = number
+        before = hash_of(before, row)
+        inserts.append(("INSERT INTO audit_log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, before)))
+    edit(server, "DELETE FROM audit_log", *inserts, ("UPDATE audit_head SET seq = ?, hash = ?", (len(kept), before)))

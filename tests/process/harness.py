@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from client import Client, EventStream, RawConnection, check, wait_until
+from database import ENGINE, fresh_url, open_database
 from doubles import HttpAgent, Receiver
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +23,7 @@ ASKING_AGENT = HERE / "asking_agent.py"
 
 DEFAULT_SETTINGS = {
     "server": {"listen": "127.0.0.1:0"},
-    "database": {"url": "sqlite:holdpoint.db"},
+    "database": {},
     "agents": {"dir": "agents"},
     "outgoing": {"allow_private": ["127.0.0.0/8"]},
 }
@@ -31,17 +32,25 @@ CASES = []
 
 
 class Case:
-    def __init__(self, name, run, limit):
-        self.name, self.run, self.limit = name, run, limit
+    def __init__(self, name, run, limit, engines, alone):
+        self.name, self.run, self.limit, self.engines, self.alone = name, run, limit, engines, alone
         self.file = run.__module__
 
 
-def case(name, limit=120):
-    """Registers a test; `limit` is in seconds. The function gets a World."""
+def case(name, limit=120, engine=None, why=None, alone=False):
+    """Registers a test; `limit` is in seconds. The function gets a World. It runs on every engine, unless `engine` says otherwise,
+    and `why`: "sqlite" is about that engine itself; "any" judges nothing that a database has a part in, so that once is enough.
+    What measures, or takes the whole machine for itself, runs `alone`."""
+    check((engine is None) == (why is None) and engine in (None, "sqlite", "any"), f"engine and why of {name!r}")
+
     def register(run):
-        CASES.append(Case(name, run, limit))
+        CASES.append(Case(name, run, limit, ("sqlite",) if engine else ("sqlite", "postgres"), alone))
         return run
     return register
+
+
+def chosen_cases():
+    return [case for case in CASES if ENGINE in case.engines]
 
 
 def agent(name, **front):
@@ -100,10 +109,15 @@ class Server:
         self.settings = {section: dict(keys) for section, keys in DEFAULT_SETTINGS.items()}
         for section, keys in (settings or {}).items():
             self.settings.setdefault(section, {}).update(keys)
+        self.settings["database"].setdefault("url", fresh_url())
+        self.database = open_database(self.settings["database"]["url"], folder)
+        if self.database and self.database.engine == "postgres":
+            # What a killed process was at is free again when its lease ends: as soon as settings allow.
+            self.settings["agents"].setdefault("lease_seconds", 5)
         self.settings_path = folder / "settings.toml"
         self.log_path = folder / "server.log"
-        self.database_path = folder / "holdpoint.db"
         self.process = None
+        self.auditor = None  # A client that may read the audit log, for cases that look into it many times.
         self._log_start = 0
         (folder / "agents").mkdir(parents=True)
         for name, text in agents:
@@ -253,6 +267,8 @@ class World:
     def server(self, settings=None, agents=(), port=0, env=None, start=True, tls=None):
         server = Server(self.folder / f"server{len(self.servers)}", settings, agents, port, env, tls)
         self.servers.append(server)
+        if server.database:
+            self._closing.callback(server.database.close)
         self._closing.callback(server.kill)
         if start:
             server.start()

@@ -6,8 +6,6 @@
 
 import argparse
 import random
-import shutil
-import sqlite3
 import sys
 import time
 
@@ -16,20 +14,6 @@ sys.dont_write_bytecode = True
 import harness  # noqa: E402
 from client import check, equal  # noqa: E402
 from load import Load  # noqa: E402
-
-
-def integrity(database, scratch):
-    """`PRAGMA integrity_check` on a copy of the files as the killed process left them."""
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    for suffix in ("", "-wal"):
-        source = database.with_name(database.name + suffix)
-        if source.exists():
-            shutil.copy(source, scratch / source.name)
-    with sqlite3.connect(scratch / database.name) as connection:
-        rows = connection.execute("PRAGMA integrity_check").fetchall()
-    connection.close()
-    return [row[0] for row in rows]
 
 
 def check_no_problems(problems, about):
@@ -67,7 +51,7 @@ def storm(world, kills, seed, minutes, say):
         kill_and_restart(server, rng, done)
         done += 1
         if done % 20 == 0:
-            equal(integrity(server.database_path, world.folder / "copy"), ["ok"], f"integrity after kill {done}")
+            equal(server.database.damage(world.folder), [], f"damage to the database after kill {done}")
             check_no_problems(load.ledger.problems, f"by kill {done}")
             say(f"{done} kills, {len(load.ledger.sessions)} triggers and {len(load.ledger.answers)} answers acknowledged")
         server.start(wait=False)
@@ -79,7 +63,7 @@ def storm(world, kills, seed, minutes, say):
     check_no_problems(load.verify(), "at the end")
     code, _ = server.terminate()
     equal(code, 0, "exit code of the last process")
-    equal(integrity(server.database_path, world.folder / "copy"), ["ok"], "integrity at the end")
+    equal(server.database.damage(world.folder), [], "damage to the database at the end")
     return (f"{done} kills in {time.monotonic() - started:.0f} s, seed {seed}: {triggers} triggers, {answers} answers, "
             f"{len(load.receiver.received)} callbacks, nothing lost or doubled")
 

@@ -10,7 +10,6 @@ from asking_agent import behave
 from client import Client, check, equal, wait_until
 from doubles import LocalServer
 from harness import http_agent
-from kill_storm import integrity
 
 MAX_MIB = 256
 MAX_SECONDS = 1.0
@@ -166,5 +165,5 @@ class Siege:
         wait_until(lambda: not open_connections(server.port), "connections of those who left are closed", 40)
         code, seconds = server.terminate()
         equal(code, 0, f"exit code, after {seconds:.1f} s")
-        equal(integrity(server.database_path, self.world.folder / "copy"), ["ok"], "integrity of the database")
+        equal(server.database.damage(self.world.folder), [], "damage to the database")
         return f"{summary}; peak {peak:.0f} MiB"

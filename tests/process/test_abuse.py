@@ -46,7 +46,8 @@ def counted_by_server(client):
     return sum(float(line.split()[-1]) for line in lines if line.startswith("holdpoint_http_requests_total{"))
 
 
-@case("100,000 hostile requests are refused, none is smuggled, and a healthy client is served meanwhile", limit=170)
+@case("100,000 hostile requests are refused, none is smuggled, and a healthy client is served meanwhile", limit=170, alone=True,
+      engine="any", why="it judges HTTP framing, before any database is asked")
 def hostile_requests(world):
     siege = Siege(world)
     client = siege.client
@@ -93,7 +94,8 @@ def slowly(world, name, *options):
     return held
 
 
-@case("1,000 connections of slowhttptest, slow in headers, body or reading, do not delay a healthy client", limit=120)
+@case("1,000 connections of slowhttptest, slow in headers, body or reading, do not delay a healthy client", limit=120, alone=True,
+      engine="any", why="it judges HTTP framing, before any database is asked")
 def slow_clients(world):
     # All of them come from one address.
     siege = Siege(world, {"limits": {"max_connections_per_address": 2 * SLOW}})
@@ -120,7 +122,8 @@ def stubborn(world, siege, count, data):
         connection.close()
 
 
-@case("500 bodies that lack their last byte do not fill the memory")
+@case("500 bodies that lack their last byte do not fill the memory", alone=True, engine="any",
+      why="it judges HTTP framing, before any database is asked")
 def unfinished_bodies(world):
     siege = Siege(world)
     head = b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % MAX_BODY
@@ -128,7 +131,7 @@ def unfinished_bodies(world):
     say(siege.judge())
 
 
-@case("500 clients that ask for long lists and read nothing do not fill the memory")
+@case("500 clients that ask for long lists and read nothing do not fill the memory", alone=True)
 def unread_pages(world):
     siege = Siege(world)
     client = siege.client
@@ -138,7 +141,7 @@ def unread_pages(world):
     say(siege.judge())
 
 
-@case("messages of the largest size that pile up for one session do not fill the memory")
+@case("messages of the largest size that pile up for one session do not fill the memory", alone=True)
 def piled_up_messages(world):
     siege = Siege(world)
     client = siege.client

@@ -4,10 +4,11 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from access import (PASSWORD, Caller, add_user, all_rows, audit, command, difference, expire_key, inputs_of, key_id, log_in,
-                    look, make_key, new_key, new_user, with_key)
+from access import (PASSWORD, Caller, add_user, command, expire_key, inputs_of, key_id, log_in, make_key, new_key, new_user,
+                    with_key)
 from client import check, equal, wait_until
 from harness import HERE, case, external_agent, http_agent
+from tables import audit, difference, dump, look
 
 ROOT = HERE.parents[1]
 COLUMNS = ["route", "needs", "none", "wrong scope", "right scope", "agent key", "viewer", "answerer", "admin", "expired",
@@ -90,7 +91,7 @@ class Stage:
         self.ended = {state: [with_key(self.server, key) for key in two] for state, two in ended.items()}
         self.users = {role: self.log_in(role) for role in ROLES}
         self.nobody = Caller(self.server)
-        self.admin = self.keys["admin"]
+        self.admin = self.server.auditor = self.keys["admin"]
         self.numbers = itertools.count()
 
     def log_in(self, role):
@@ -248,16 +249,16 @@ def check_let_in(stage, row, column, caller, credential):
     if route == "GET /login" and column in ROLES:
         call.status, call.location = 303, "/"  # They are in already.
     stage.settle()
-    before, last = all_rows(stage.server), audit(stage.server)[-1]["seq"]
+    before, last = dump(stage.server), audit(stage.server)[-1]["seq"]
     reply = send(caller, route, call)
-    after, written = all_rows(stage.server), audit(stage.server, last)
+    after, written = dump(stage.server), audit(stage.server, last)
     stage.settle()
     equal(reply.status, call.status, f"status of {reply}")
     equal(reply.headers["Location"], call.location, f"Location of {reply}")
     if call.stream:
         equal(reply.body[:1], b":", f"the start of the stream {reply}")
     if route.startswith("GET "):
-        equal(difference(before, after), "", f"{reply} changed rows")
+        equal(difference(before, after), {}, f"{reply} changed rows")
     elif route != "POST /logout" or column in ROLES:  # A key has no login to end.
         check(difference(before, after), f"{reply} changed nothing")
         if route == "POST /login":
@@ -286,12 +287,12 @@ def every_cell(world):
         if refused:
             call = CALLS[route](stage)
             stage.settle()
-            before = all_rows(stage.server)
+            before = dump(stage.server)
         for column, cell, name, caller, _ in refused:
             reply = send(caller, route, call)
             trying(row, column, name, check_refused, row, cell, reply)
-            after = all_rows(stage.server)
-            trying(row, column, name, equal, difference(before, after), "", "rows after a refusal")
+            after = dump(stage.server)
+            trying(row, column, name, equal, difference(before, after), {}, "rows after a refusal")
             before = after
         for column, cell, name, caller, credential in cells:
             if cell == "ok":

@@ -36,7 +36,7 @@ SIGNED = GitHub("hook", "x" * 32)
 def fill(world, settings=None):
     """(server, receiver): a server that has seen a bit of everything, and that nothing more happens on by itself."""
     receiver = world.receiver(lambda callback: 410 if callback.path.endswith("gone") else 200)
-    runner = world.http_agent(lambda turn: {"result": {}} if turn["payload"].get("good") else {"error": {"message": "no", "retry": False}})
+    runner = world.http_agent(lambda turn: {"result": {}} if turn["payload"].get("good") else {"error": "no", "retry": False})
     server = world.server({**LIMITS, **(settings or {})}, [
         external_agent("linked", question_callback=receiver.url, callback_link=True, callback_events=["question_settled", "session_completed"]),
         external_agent("plain", question_callback=receiver.url + "/gone"), external_agent("firm", allow_cancel=False, answerers=["ana", "dora"]),

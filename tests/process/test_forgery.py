@@ -3,16 +3,17 @@
 import base64
 import json
 import random
-import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 from client import check, equal, wait_until
 from credentials import close_server, make_key, send, with_key
 from forging import forgeries
 from harness import case, http_agent
 from signing import JSON, SCHEMES, Bearer, GitHub, Slack, Standard
+from tables import edit, rows, seconds_of, time_text
 
 SEED = 20261116
 ROUNDS = 8
@@ -256,7 +257,7 @@ def replay_after_restart(world):
     taken = {scheme: upstream.new[scheme].sign(payload(noise)) for scheme in REPLAYABLE}
     sessions = {scheme: upstream.accepted(signed)["session_id"] for scheme, signed in taken.items()}
     server.kill()
-    age_receipts(server, "-23 hours", "-59 minutes")
+    age_receipts(server, hours=23, minutes=59)
     server.start()
     for scheme, signed in taken.items():
         upstream.refused(signed, "a copy after a kill, 23:59 h later")
@@ -268,24 +269,19 @@ def replay_after_restart(world):
     equal(upstream.sessions(), set(sessions.values()), "sessions")
 
     server.kill()
-    age_receipts(server, "-24 hours")
+    age_receipts(server, hours=24)
     server.start()
     wait_until(lambda: count_receipts(server) == 0, "receipts older than a day are removed")
 
 
-def age_receipts(server, *steps):
-    with sqlite3.connect(server.database_path) as db:
-        db.execute("UPDATE webhook_receipts SET received_at = strftime('%Y-%m-%dT%H:%M:%fZ', received_at, "
-                   + ", ".join("?" * len(steps)) + ")", steps)
-    db.close()
+def age_receipts(server, **age):
+    back = timedelta(**age).total_seconds()
+    for (at,) in rows(server, "SELECT DISTINCT received_at FROM webhook_receipts"):
+        edit(server, ("UPDATE webhook_receipts SET received_at = ? WHERE received_at = ?", (time_text(seconds_of(at) - back), at)))
 
 
 def count_receipts(server):
-    db = sqlite3.connect(f"file:{server.database_path}?mode=ro", uri=True)
-    try:
-        return db.execute("SELECT COUNT(*) FROM webhook_receipts").fetchone()[0]
-    finally:
-        db.close()
+    return rows(server, "SELECT COUNT(*) FROM webhook_receipts")[0][0]
 
 
 @case("an agent that verifies nothing needs a key in closed mode; a key also starts one that verifies")

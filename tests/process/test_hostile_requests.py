@@ -5,10 +5,12 @@ import json
 import random
 import socket
 import time
+from functools import partial
 
 from client import check, equal
 from harness import case, command_agent
 
+framing_case = partial(case, engine="any", why="HTTP framing is judged before any database is asked")
 BODY = b'{"questions":[{"question":"Go on?"}]}'
 NOISE = random.Random(7)
 HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
@@ -73,7 +75,7 @@ REFUSED = {
 }
 
 
-@case("malformed requests are refused or closed, none is stored, and the server lives on")
+@framing_case("malformed requests are refused or closed, none is stored, and the server lives on")
 def malformed(world):
     server, client = start(world)
     wrong = []
@@ -92,7 +94,7 @@ def malformed(world):
     check_sound(server, client)
 
 
-@case("a POST with neither a length nor chunks has no body, and what follows it is the next request")
+@framing_case("a POST with neither a length nor chunks has no body, and what follows it is the next request")
 def no_length(world):
     server, client = start(world)
     session = client.ask("Go on?")["session_id"]
@@ -109,7 +111,7 @@ def no_length(world):
     equal(connection.received.count(b"HTTP/1.1 200 "), 2, f"responses to two requests in one packet: {connection.received}")
 
 
-@case("a body over the limit is refused at once, and its rest is not taken for a request")
+@framing_case("a body over the limit is refused at once, and its rest is not taken for a request")
 def over_the_limit(world):
     server, client = start(world)
     smuggled = b"POST /agent/webhook/helper HTTP/1.1\r\n" + HEAD + b"Content-Length: 2\r\n\r\n{}"
@@ -125,7 +127,7 @@ def over_the_limit(world):
     check_sound(server, client)
 
 
-@case("a client that asks before it sends its body is told to go on, and may take its time")
+@framing_case("a client that asks before it sends its body is told to go on, and may take its time")
 def expect_continue(world):
     server, client = start(world)
     connection = world.keep(server.raw())
@@ -140,7 +142,7 @@ def expect_continue(world):
     equal(len(client.sessions()), 1, "sessions")
 
 
-@case("an escaped line break in a header value does not become a header")
+@framing_case("an escaped line break in a header value does not become a header")
 def escaped_line_breaks(world):
     server, client = start(world)
     for value in (b"key%0d%0aX-Evil: 1", b"key%0D%0A%0D%0A<p>evil", b"key%0aX-Evil: 1"):
@@ -156,7 +158,7 @@ def escaped_line_breaks(world):
         check(line.startswith("{") and json.loads(line), f"a forged line in the log: {line}")
 
 
-@case("a body that never arrives whole is not stored")
+@framing_case("a body that never arrives whole is not stored")
 def truncated_bodies(world):
     server, client = start(world)
     for data in (post(b"Content-Length: 1000\r\n", BODY), post(CHUNKED, b"%x\r\n%s" % (len(BODY) + 50, BODY)),
@@ -169,7 +171,7 @@ def truncated_bodies(world):
     check_sound(server, client)
 
 
-@case("requests that dribble are ended within 20 s, and hold up nobody meanwhile")
+@framing_case("requests that dribble are ended within 20 s, and hold up nobody meanwhile")
 def slow_requests(world):
     server, client = start(world)
     started = time.monotonic()
@@ -203,7 +205,7 @@ def slow_requests(world):
     check_sound(server, client)
 
 
-@case("200 connections that say nothing do not keep others from being served")
+@framing_case("200 connections that say nothing do not keep others from being served")
 def silent_connections(world):
     server, client = start(world)
     silent = [world.keep(server.raw()) for _ in range(200)]

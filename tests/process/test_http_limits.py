@@ -4,11 +4,13 @@ import http.client
 import json
 import socket
 import time
+from functools import partial
 from pathlib import Path
 
 from client import check, equal, wait_until
 from harness import case
 
+framing_case = partial(case, engine="any", why="HTTP framing is judged before any database is asked")
 BODY = b'{"questions":[{"question":"Go on?"}]}'
 ASK = b"POST /agent/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 SIZED = b"Content-Length: %d\r\n" % len(BODY)
@@ -89,7 +91,7 @@ def padded(size):
     return data
 
 
-@case("headers are bounded in number, in length and together: 431 beyond, and 414 for the path")
+@framing_case("headers are bounded in number, in length and together: 431 beyond, and 414 for the path")
 def head_limits(world):
     server = world.server({"limits": {"max_headers": 20, "max_header_bytes": 16384}})
     close = b"Connection: close\r\n"
@@ -111,7 +113,7 @@ def head_limits(world):
     ])
 
 
-@case("by default a request has at most 100 headers")
+@framing_case("by default a request has at most 100 headers")
 def default_limits(world):
     server = world.server()
     check_table(server, [
@@ -121,7 +123,7 @@ def default_limits(world):
     ])
 
 
-@case("100,000 headers cost no memory, on 50 connections at once")
+@framing_case("100,000 headers cost no memory, on 50 connections at once")
 def many_headers(world):
     server = world.server()
     equal(exchange(server, HEALTH + headers(100) + b"\r\n").status, 431, "the status of 100 and a Host")
@@ -137,7 +139,7 @@ def many_headers(world):
     check(grown < 16, f"the server grew by {grown:.1f} MiB")
 
 
-@case("HTTP/1.1 needs just one Host, and the refusal names it")
+@framing_case("HTTP/1.1 needs just one Host, and the refusal names it")
 def host(world):
     server = world.server()
     close = b"Connection: close\r\n"
@@ -200,7 +202,7 @@ HEADERS = [
 ]
 
 
-@case("requests that two readers could take apart differently are refused and closed, and smuggle nothing")
+@framing_case("requests that two readers could take apart differently are refused and closed, and smuggle nothing")
 def smuggling(world):
     server = world.server()
     check_table(server, [(name, data + SMUGGLED, 400, "bad_header", field) for name, data, field in FRAMING] +
@@ -211,7 +213,7 @@ def smuggling(world):
     equal(exchange(server, SMUGGLED.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close")).status, 202, "the status")
 
 
-@case("chunks with negative, huge or odd sizes are refused and closed, and smuggle nothing")
+@framing_case("chunks with negative, huge or odd sizes are refused and closed, and smuggle nothing")
 def chunks(world):
     server = world.server()
     rows = [(size, ASK + CHUNKED + b"\r\n" + before + size + b"\r\n" + SMUGGLED, 400, "bad_chunk", "body")
@@ -226,7 +228,7 @@ def chunks(world):
     equal(trailers.status, 202, f"the status of good chunks with a trailer: {trailers.received}")
 
 
-@case("an escaped line break or NUL in a header stays as it was sent, on every path")
+@framing_case("an escaped line break or NUL in a header stays as it was sent, on every path")
 def escaped_breaks(world):
     server = world.server()
     close = b"Connection: close\r\n"
@@ -240,7 +242,7 @@ def escaped_breaks(world):
         equal(exchange(server, foreign).status, 403, f"the status of {foreign}")
 
 
-@case("a request must arrive within its deadlines, which are settings")
+@framing_case("a request must arrive within its deadlines, which are settings")
 def deadlines(world):
     server = world.server({"limits": {"head_deadline_seconds": 1, "body_deadline_seconds": 3}})
     for data, least, most in ((HEALTH, 0.9, 2.0), (b"G", 0.9, 2.0), (ASK + SIZED + b"\r\n{", 2.9, 4.0),
@@ -276,7 +278,7 @@ def healthy(connection):
     return response.status == 200
 
 
-@case("an address has so many connections; one more gets a 429 without asking, and frees nobody's place")
+@framing_case("an address has so many connections; one more gets a 429 without asking, and frees nobody's place")
 def connections_per_address(world):
     server = world.server({"limits": {"max_connections_per_address": LIMIT}})
     connections = fill(world, server, LIMIT)
@@ -299,7 +301,7 @@ def threads(server):
     return sum(1 for _ in Path(f"/proc/{server.pid}/task").iterdir())
 
 
-@case("2,000 connections of one address beyond its limit hold up nobody who is there")
+@framing_case("2,000 connections of one address beyond its limit hold up nobody who is there")
 def flood(world):
     server = world.server({"limits": {"max_connections_per_address": LIMIT}})
     connection = fill(world, server, 1)[0]

@@ -43,7 +43,7 @@ def wait_all(connections, done, what, deadline=20):
                              ) from None
 
 
-@case("500 idle event streams and long polls do not delay answers, and miss nothing")
+@case("500 idle event streams and long polls do not delay answers, and miss nothing", alone=True)
 def idle_clients(world):
     server = world.server()
     client = server.client()

@@ -5,7 +5,7 @@ import socket
 
 from access import (Caller, add_user, command, expire_key, inputs_of, key_id, log_in, make_key, new_key, new_user,
                     refused_total, run_command, shown, with_key)
-from client import check, equal
+from client import check, equal, wait_until
 from harness import case, external_agent
 
 PUBLIC = {"server": {"public_url": "https://holdpoint.example.org"}}
@@ -189,6 +189,9 @@ def command_closes(world):
     server.write_settings()  # With the port that it took: where the command finds it.
     result = run_command("keys", "create", "--name", "ci", "--scope", "sessions:read", "--settings", server.settings_path)
     equal(result.returncode, 0, f"exit code; {shown(result)}")
+    if server.database.engine == "postgres":
+        # The command changes the database itself, and the nodes hear of it.
+        wait_until(lambda: server.client().get("/agent/sessions").status == 401, "the server heard of the key", deadline=2)
     check_closed(server, "after keys create")
     with_key(server, result.stdout.strip()).get("/agent/sessions").expect(200)
 

@@ -36,7 +36,7 @@ def ask_many(server, count, **fields):
 
 
 @case("with 20,000 questions pending a restart is ready in 2 s, stays under 150 MiB and fires what fell due",
-      limit=300)
+      limit=300, alone=True)
 def restart_with_many_pending(world):
     server = world.server()
     parked = set(ask_many(server, PARKED, timeout=86400))

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from urllib.parse import urlsplit
 
 from client import check, equal, wait_until
@@ -13,6 +14,7 @@ from harness import BINARY, agent, case, clean_environment, external_agent
 from hostile_urls import PRIVATE_4, PRIVATE_6, PUBLIC_4, PUBLIC_6, hostile_urls, public_urls
 from own_network import A, AAAA, Listener, Resolver, enter_own_network, plain
 
+own_network_case = partial(case, engine="any", why="the database server is not in the network that the case makes for itself")
 REFUSED = "the address is private; [outgoing] allow_private does not list it"
 PUBLIC = {PUBLIC_4, PUBLIC_6}
 
@@ -81,7 +83,7 @@ def takes_connections(address):
     return not (address.is_multicast or unnamed_link or str(address) == "255.255.255.255")
 
 
-@case("no spelling of a private address is connected to by a callback or an http agent, and all are once allowed")
+@own_network_case("no spelling of a private address is connected to by a callback or an http agent, and all are once allowed")
 def spellings(world):
     enter_own_network(world)
     listener = world.keep(Listener(lambda hit: answer()))
@@ -137,7 +139,7 @@ class Flip:
         return next(self.turns) if kind == self.kind else []
 
 
-@case("a name that flips between a public and a private address leads to the public one or nowhere")
+@own_network_case("a name that flips between a public and a private address leads to the public one or nowhere")
 def flipping_names(world):
     enter_own_network(world)
     # Hanging up makes the client drop what it knows: every call asks the resolver anew.
@@ -183,7 +185,7 @@ def hints():
         yield status, ['WWW-Authenticate: Basic realm="x", Negotiate, NTLM', "Proxy-Authenticate: Basic, Negotiate"]
 
 
-@case("a redirect, or another hint to go elsewhere, is not followed")
+@own_network_case("a redirect, or another hint to go elsewhere, is not followed")
 def redirected(world):
     enter_own_network(world)
     listed = list(hints())
@@ -210,7 +212,7 @@ def redirected(world):
     print(f"     {len(listed)} redirects and hints, each to callbacks and agents, twice: 0 followed", flush=True)
 
 
-@case("proxies and credentials of the environment change neither where a call goes nor what it says")
+@own_network_case("proxies and credentials of the environment change neither where a call goes nor what it says")
 def environment(world):
     enter_own_network(world)
     listener = world.keep(Listener(lambda hit: answer(), ports=(80, 443, 1080, 3128)))

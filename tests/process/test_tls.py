@@ -11,11 +11,13 @@ import subprocess
 import threading
 import time
 import warnings
+from functools import partial
 
 from client import check, equal, wait_until
 from harness import BINARY, case, clean_environment, command_agent, external_agent
 from test_many_idle_clients import open_sockets
 
+tls_case = partial(case, engine="any", why="TLS ends at the connection, before any database is asked")
 BODY = b'{"questions":[{"question":"Go on?"}]}'
 
 
@@ -114,7 +116,7 @@ def hang_up(server, event):
     return found()[-1]
 
 
-@case("TLS 1.2 and 1.3 work, 1.1 is refused, and the protocol chosen is HTTP/1.1 or none")
+@tls_case("TLS 1.2 and 1.3 work, 1.1 is refused, and the protocol chosen is HTTP/1.1 or none")
 def versions(world):
     server = start(world, Pair(world, "one"))
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
@@ -146,7 +148,7 @@ def versions(world):
     equal(server.client().get("/healthz").status, 200, "/healthz afterwards")
 
 
-@case("a client cannot renegotiate")
+@tls_case("a client cannot renegotiate")
 def renegotiation(world):
     server = start(world, Pair(world, "one"))
     client = subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-tls1_2"],
@@ -163,7 +165,7 @@ def renegotiation(world):
     check(b"RENEGOTIATING" in rest and b"no renegotiation" in rest, f"the client renegotiated: {rest}")
 
 
-@case("SIGHUP brings a new certificate to new connections, and open ones go on")
+@tls_case("SIGHUP brings a new certificate to new connections, and open ones go on")
 def reload(world):
     first, second = Pair(world, "first"), Pair(world, "second")
     server = start(world, first, second)
@@ -242,7 +244,7 @@ def check_keeps_secret(text, *keys):
             check(line.startswith("--") or line not in text, "a line of a private key is in the log")
 
 
-@case("files that cannot be used leave the old certificate in place, and the log says why")
+@tls_case("files that cannot be used leave the old certificate in place, and the log says why")
 def bad_reload(world):
     good, better = Pair(world, "good"), Pair(world, "better")
     server = start(world, good, better)
@@ -264,7 +266,7 @@ def bad_reload(world):
     check_keeps_secret(server.log_text(), *(world.folder / "certificates").glob("*.key"))
 
 
-@case("files that cannot be used keep the server from starting, and check finds them too")
+@tls_case("files that cannot be used keep the server from starting, and check finds them too")
 def bad_start(world):
     good = Pair(world, "good")
     server = start(world, good, start=False)
@@ -284,7 +286,7 @@ def bad_start(world):
     server.start()
 
 
-@case("a certificate's chain is sent with it")
+@tls_case("a certificate's chain is sent with it")
 def chain(world):
     folder = world.folder / "certificates"
     root, root_key = make_certificate(folder, "root")
@@ -306,7 +308,7 @@ def chain(world):
     equal(served_certificate(server), der(folder / "leaf.cert"), "the certificate")
 
 
-@case("who speaks plain HTTP to the TLS port is told so, noise is closed, and others are served on")
+@tls_case("who speaks plain HTTP to the TLS port is told so, noise is closed, and others are served on")
 def plain_http(world):
     server = start(world, Pair(world, "one"))
     for data in (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -334,7 +336,7 @@ def plain_http(world):
     equal(len(server.client().sessions()), 0, "sessions")
 
 
-@case("a handshake that takes too long is ended, and holds up nobody meanwhile")
+@tls_case("a handshake that takes too long is ended, and holds up nobody meanwhile")
 def slow_handshakes(world):
     server = start(world, Pair(world, "one"), settings={"limits": {"head_deadline_seconds": 2}})
     started = time.monotonic()
@@ -365,7 +367,7 @@ def slow_handshakes(world):
     check(slowest < 1, f"another client waited {slowest:.2f} s meanwhile")
 
 
-@case("HSTS is sent under TLS, on every kind of response, and never in the clear")
+@tls_case("HSTS is sent under TLS, on every kind of response, and never in the clear")
 def hsts(world):
     secure, plain = start(world, Pair(world, "one")), world.server()
     for server, wanted in ((secure, "max-age=31536000"), (plain, None)):
@@ -379,7 +381,7 @@ def hsts(world):
             equal(reply.headers.get_all("Cache-Control"), ["no-store"], f"Cache-Control of {reply.call}")
 
 
-@case("200 clients at once get each their own answer over TLS")
+@tls_case("200 clients at once get each their own answer over TLS")
 def parallel(world):
     server = start(world, Pair(world, "one"), agents=[external_agent("ci")])
     wrong = []
@@ -409,7 +411,7 @@ def parallel(world):
     equal(len(server.client().questions(status="answered")), 200, "answered questions")
 
 
-@case("events stream over TLS, and a stream whose reader has left is let go")
+@tls_case("events stream over TLS, and a stream whose reader has left is let go")
 def event_stream(world):
     server = start(world, Pair(world, "one"))
     client = server.client()
@@ -434,7 +436,7 @@ def event_stream(world):
     politely.close()
 
 
-@case("large bodies and large responses pass over TLS, one after the other on one connection")
+@tls_case("large bodies and large responses pass over TLS, one after the other on one connection")
 def large(world):
     server = start(world, Pair(world, "one"), agents=[command_agent("helper")])
     connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=server.tls, timeout=20)
@@ -465,7 +467,7 @@ def large(world):
     equal(exchange(server, twice).count(b"HTTP/1.1 200 "), 2, "responses to two requests in one record")
 
 
-@case("hostile requests are refused over TLS as in the clear, and the stream is ended as TLS asks")
+@tls_case("hostile requests are refused over TLS as in the clear, and the stream is ended as TLS asks")
 def hostile(world):
     server = start(world, Pair(world, "one"),
                    settings={"limits": {"max_body_bytes": 65536, "head_deadline_seconds": 1, "body_deadline_seconds": 2}})
@@ -492,7 +494,7 @@ def hostile(world):
     equal(len(server.client().sessions()), 0, "sessions stored")
 
 
-@case("a connection over its address's limit gets its 429 under TLS too, and a silent one is soon closed")
+@tls_case("a connection over its address's limit gets its 429 under TLS too, and a silent one is soon closed")
 def over_the_limit(world):
     server = start(world, Pair(world, "one"), settings={"limits": {"max_connections_per_address": 3}})
 
@@ -516,7 +518,7 @@ def over_the_limit(world):
         equal(connection.getresponse().read(), b'{"ok":true}', "what an old connection gets")
 
 
-@case("a server stops at once under TLS, whatever its connections are at")
+@tls_case("a server stops at once under TLS, whatever its connections are at")
 def stop(world):
     server = start(world, Pair(world, "one"))
     idle = [world.keep(connect(server)) for _ in range(5)]
