@@ -6,6 +6,7 @@
 
 import argparse
 import random
+import signal
 import statistics
 import sys
 import threading
@@ -18,7 +19,7 @@ import harness  # noqa: E402
 from client import Client, check  # noqa: E402
 from kill_storm import check_no_problems  # noqa: E402
 from load import Load  # noqa: E402
-from postgres import Nodes, Postgres  # noqa: E402
+from postgres import LEASE, Nodes, Postgres  # noqa: E402
 
 NODES = 3
 # A delivery that a dead node had claimed goes out again after 60 s.
@@ -29,14 +30,15 @@ class AnyNode(Client):
     """Each request goes to a node chosen by chance, as behind a load balancer that knows nothing."""
 
     def __init__(self, nodes, timeout=20):
-        self.clients = [node.client(timeout) for node in nodes]
+        self.clients = {node: node.client(timeout) for node in nodes}
+        self.frozen = set()
         self.lock = threading.Lock()
         self.outcomes = Counter()
         self.acknowledged_at = []
 
     def request(self, method, path, body=None, headers=None):
         try:
-            reply = random.choice(self.clients).request(method, path, body, headers)
+            reply = self.some_client().request(method, path, body, headers)
         except Exception as error:
             with self.lock:
                 self.outcomes[type(error).__name__] += 1
@@ -47,8 +49,12 @@ class AnyNode(Client):
                 self.acknowledged_at.append(time.monotonic())
         return reply
 
+    def some_client(self):
+        # A node that is frozen keeps those who are connected waiting; nobody new should join them.
+        return random.choice([client for node, client in self.clients.items() if node not in self.frozen])
+
     def close(self):
-        for client in self.clients:
+        for client in self.clients.values():
             client.close()
 
 
@@ -87,6 +93,12 @@ class NodeLoad(Load):
 
     def verify_tables(self):
         """Each step of each session is in the tables once: in the history, and in the audit log."""
+        verdict = self.client.get("/agent/audit/verify").expect(200)
+        if not verdict["ok"]:
+            yield f"the audit log's chain is broken: {verdict}"
+        left_over = self.postgres.value("SELECT count(*) FROM audit_pending")
+        if left_over != "0":
+            yield f"{left_over} rows never reached the audit log"
         sessions = {row["id"]: row for row in self.postgres.rows(
             "SELECT id, turn, due_at, leased_by FROM agent_sessions")}
         steps = self.counts("SELECT session_id AS id, type AS what, count(*) FROM agent_events WHERE type IN "
@@ -114,12 +126,6 @@ class NodeLoad(Load):
         for question in self.ledger.answers:
             if audited.get(question) != {"question_answered": 1}:
                 yield f"question {question} is in the audit log as {audited.get(question)}"
-        verdict = self.client.get("/agent/audit/verify").expect(200)
-        if not verdict["ok"]:
-            yield f"the audit log's chain is broken: {verdict}"
-        if leftover := self.postgres.value("SELECT count(*) FROM audit_pending"):
-            if leftover != "0":
-                yield f"{leftover} rows never reached the audit log"
 
     def counts(self, statement):
         """{id: {what: count}}"""
@@ -132,46 +138,74 @@ class NodeLoad(Load):
 class Storm:
     """The faults; `run` returns when all of them happened and enough sessions were started."""
 
-    def __init__(self, load, sessions, kills, restarts, kill_every, rng, say):
-        self.load, self.sessions, self.kills, self.restarts = load, sessions, kills, restarts
+    def __init__(self, load, sessions, kills, restarts, freezes, kill_every, rng, say):
+        self.load, self.sessions, self.kills, self.restarts, self.freezes = load, sessions, kills, restarts, freezes
         self.kill_every, self.rng, self.say = kill_every, rng, say
         self.starting = {}
-        self.killed, self.ready_after, self.outages = 0, [], []
+        self.killed, self.frozen, self.ready_after, self.outages = 0, 0, [], []
+        self.thaw_at = None
 
     def run(self):
         next_kill = next_restart = time.monotonic() + self.kill_every
         told = 0
-        while (started := len(self.load.ledger.sessions)) < self.sessions or self.killed < self.kills \
-                or len(self.outages) < self.restarts:
+        while not self.over():
             check_no_problems(self.load.ledger.problems, f"after {self.killed} kills")
-            now = time.monotonic()
             self.look_at_nodes()
+            now = time.monotonic()
             if now >= next_kill:
                 self.kill()
                 next_kill = time.monotonic() + self.kill_every * self.rng.uniform(0.7, 1.3)
-            # Spread over all sessions; when those are over before, one after the other.
-            enough = (len(self.outages) + 1) * self.sessions / (self.restarts + 1)
-            if len(self.outages) < self.restarts and started >= enough and now >= next_restart:
+            if self.thaw_at and now >= self.thaw_at:
+                self.thaw()
+            elif not self.thaw_at and self.its_time(self.frozen, self.freezes):
+                self.freeze()
+            if now >= next_restart and self.its_time(len(self.outages), self.restarts):
                 self.restart_database()
-                next_restart = time.monotonic() + self.rng.uniform(0.5, 1) * self.kill_every
-            if started - told >= 1000:
-                told = started
-                self.say(f"{started} sessions, {self.killed} kills, {len(self.outages)} restarts")
+                next_restart = time.monotonic() + self.kill_every * self.rng.uniform(0.5, 1)
+            if self.started() - told >= 1000:
+                told = self.started()
+                self.say(f"{told} sessions, {self.killed} kills, {len(self.outages)} restarts")
             time.sleep(0.01)
+
+    def started(self):
+        return len(self.load.ledger.sessions)
+
+    def over(self):
+        return (self.started() >= self.sessions and self.killed >= self.kills and len(self.outages) >= self.restarts
+                and self.frozen >= self.freezes and not self.thaw_at)
+
+    def its_time(self, done, of):
+        """Whether the next one of so many faults is due, which are spread over all sessions."""
+        return done < of and self.started() >= (done + 1) * self.sessions / (of + 1)
 
     def look_at_nodes(self):
         for node in self.load.nodes:
             check(node.alive(), f"{node.folder.name} ended by itself with {node.process.poll()}")
-            if node in self.starting and "server_listening" in node.log_text() and node.is_ready():
+            waited_for = node in self.starting and node not in self.load.client.frozen
+            if waited_for and "server_listening" in node.log_text() and node.is_ready():
                 self.ready_after.append(time.monotonic() - self.starting.pop(node))
 
     def kill(self):
         """Any node, also one that is still starting."""
-        node = self.rng.choice(self.load.nodes.all)
+        node = self.rng.choice([node for node in self.load.nodes if node not in self.load.client.frozen])
         node.kill()
         self.killed += 1
         self.starting[node] = time.monotonic()
         node.start(wait=False)
+
+    def freeze(self):
+        """Past its lease: when it goes on, its turns are somebody else's."""
+        node = self.rng.choice(self.load.nodes.all)
+        self.load.client.frozen.add(node)
+        node.process.send_signal(signal.SIGSTOP)
+        self.frozen += 1
+        self.thaw_at = time.monotonic() + LEASE * self.rng.uniform(1.2, 1.6)
+
+    def thaw(self):
+        for node in self.load.client.frozen:
+            node.process.send_signal(signal.SIGCONT)
+        self.load.client.frozen.clear()
+        self.thaw_at = None
 
     def restart_database(self):
         begun = time.monotonic()
@@ -195,22 +229,22 @@ def spread(values):
     return f"p50 {statistics.median(values):.2f} s, max {max(values):.2f} s"
 
 
-def node_storm(world, sessions=600, kills=5, restarts=3, kill_every=2.0, seed=None, say=lambda text: None):
+def node_storm(world, sessions=600, kills=5, restarts=3, freezes=1, kill_every=2.0, seed=None, say=lambda text: None):
     """Returns the report; raises AssertionError when a promise was broken."""
     seed = random.randrange(10**6) if seed is None else seed
     say(f"seed {seed}")
     try:
-        return _node_storm(world, sessions, kills, restarts, kill_every, seed, say)
+        return _node_storm(world, sessions, kills, restarts, freezes, kill_every, seed, say)
     except AssertionError as problem:
         raise AssertionError(f"seed {seed}: {problem}") from problem
 
 
-def _node_storm(world, sessions, kills, restarts, kill_every, seed, say):
+def _node_storm(world, sessions, kills, restarts, freezes, kill_every, seed, say):
     rng = random.Random(seed)
     started = time.monotonic()
     # Nothing that was acknowledged may depend on what a crash of the database forgets.
     load = NodeLoad(world, seed, fast=False)
-    storm = Storm(load, sessions, kills, restarts, kill_every, rng, say)
+    storm = Storm(load, sessions, kills, restarts, freezes, kill_every, rng, say)
     storm.run()
     over = time.monotonic()
     for node in load.nodes:
@@ -228,7 +262,7 @@ def _node_storm(world, sessions, kills, restarts, kill_every, seed, say):
     return "\n".join([
         f"seed {seed}: {len(load.ledger.sessions)} sessions, {len(load.ledger.answers)} answers, "
         f"{len(load.receiver.received)} callbacks in {over - started:.0f} s on {NODES} nodes",
-        f"{storm.killed} kills of a node: ready again {spread(storm.ready_after)}",
+        f"{storm.killed} kills of a node: ready again {spread(storm.ready_after)}; {storm.frozen} frozen past their lease",
         f"{len(storm.outages)} restarts of PostgreSQL: no write acknowledged for {spread(storm.standstills())}",
         f"clients saw {outcomes[503]} times 503 and {broken} broken connections; all settled {settled - over:.0f} s after the last fault",
         "lost: 0, doubled: 0, by the clients' ledger, the history and the audit log"])
@@ -239,13 +273,14 @@ def main():
     options.add_argument("--sessions", type=int, default=10000)
     options.add_argument("--kills", type=int, default=0, help="at least this many")
     options.add_argument("--restarts", type=int, default=20, help="of PostgreSQL")
+    options.add_argument("--freezes", type=int, default=5, help="of a node, past its lease")
     options.add_argument("--kill-every", type=float, default=4.0, help="seconds between two kills of a node")
     options.add_argument("--seed", type=int)
     chosen = options.parse_args()
     world = harness.World()
     try:
-        print(node_storm(world, chosen.sessions, chosen.kills, chosen.restarts, chosen.kill_every, chosen.seed,
-                         lambda text: print(text, flush=True)))
+        print(node_storm(world, chosen.sessions, chosen.kills, chosen.restarts, chosen.freezes, chosen.kill_every,
+                         chosen.seed, lambda text: print(text, flush=True)))
         return 0
     except AssertionError as problem:
         print("\n".join([f"FAIL {problem}", *world.log_tails()]))

@@ -5,14 +5,17 @@ import io
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
-from client import check, equal
+from client import check, equal, wait_until
 from harness import HERE, free_port, process_is_gone
 
+# Seconds for which a turn of a dead node is nobody's.
+LEASE = 5
 TOOL = HERE.parents[1] / "tools/postgres"
 
 
@@ -134,16 +137,20 @@ class Pooler:
             f"listen_addr = 127.0.0.1\nlisten_port = {self.port}\nunix_socket_dir =\nauth_type = trust\n"
             f"auth_file = {folder}/users\nmax_client_conn = 400\ndefault_pool_size = 40\n")
         # It refuses to run as root.
-        owner = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        owner = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.getuid() == 0 else {}
         with open(folder / "log", "wb") as log:
-            process = subprocess.Popen([*owner, program, str(folder / "pgbouncer.ini")], cwd="/", env=programs(),
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen([program, str(folder / "pgbouncer.ini")], cwd="/", env=programs(),
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log, **owner)
         world.closing(process.wait, 10)
         world.closing(process.terminate)
-        self.process = process
+        wait_until(self._listens, "pgbouncer listens")
 
-    def close(self):
-        self.process.terminate()
+    def _listens(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
 
 
 class Nodes:
@@ -152,8 +159,7 @@ class Nodes:
     def __init__(self, world, url, count, agents=(), settings=None, start=True, env=None):
         settings = {section: dict(keys) for section, keys in (settings or {}).items()}
         settings["database"] = {"url": url, **settings.get("database", {})}
-        # A turn of a dead node is nobody's for this long.
-        settings["agents"] = {"lease_seconds": 5, **settings.get("agents", {})}
+        settings["agents"] = {"lease_seconds": LEASE, **settings.get("agents", {})}
         envs = env or [None] * count
         self.all = [world.server(settings, agents, port=free_port(), start=False, env=envs[n]) for n in range(count)]
         if start:
