@@ -1,5 +1,6 @@
 """A private PostgreSQL of one case, and Holdpoint nodes on it. Everything ends with the case."""
 
+import contextlib
 import csv
 import io
 import os
@@ -105,6 +106,19 @@ class Postgres:
 
     def value(self, statement, database="holdpoint"):
         return value_of(self.url_of(database), statement)
+
+    @contextlib.contextmanager
+    def holding(self, statement):
+        """A transaction of somebody else, with the locks that the statement takes, open for as long as the block runs."""
+        with subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", self.url], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=programs()) as psql:
+            psql.stdin.write(f"BEGIN;\n{statement};\n\\echo holding\n")
+            psql.stdin.flush()
+            check(any(line == "holding\n" for line in psql.stdout), f"psql ended at {statement}")
+            try:
+                yield
+            finally:
+                psql.stdin.close()
 
     def url_of(self, database="holdpoint", user="holdpoint", password=None):
         login = user if password is None else f"{user}:{quote(password, safe='')}"

@@ -1,5 +1,7 @@
 """Several nodes on one PostgreSQL: each thing is done by one of them, and all of them tell the same."""
 
+import contextlib
+import http.client
 import os
 import random
 import signal
@@ -158,6 +160,43 @@ def frozen_node(world):
     equal(set(begun.values()), {2, 3}, "turns of each session: one stale, and the fresh ones")
     wait_until(lambda: len(receiver.of("session_completed")) == len(STALE), "all completions told")
     equal(max(Counter(callback.id for callback in receiver.received).values()), 1, "times that a callback was sent")
+
+
+@case("a node that is frozen inside a transaction holds the others up for a moment only")
+def frozen_in_transaction(world):
+    postgres = Postgres(world)
+    frozen, other = Nodes(world, postgres.url, 2)
+    client = other.client()
+    asked = client.ask("Who holds this?")
+    session, question = asked["session_id"], asked["questions"][0]["id"]
+    with postgres.holding(f"SELECT 1 FROM agent_questions WHERE id = '{question}' FOR UPDATE"):
+        threading.Thread(target=late_answer, args=(frozen, session, question), daemon=True).start()
+        wait_until(lambda: postgres.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "1",
+                   "the first node waits for a lock, inside its transaction")
+        frozen.process.send_signal(signal.SIGSTOP)
+    # Its transaction has all its locks now, and goes no further.
+    started = time.monotonic()
+    statuses = []
+
+    def answered():
+        statuses.append(client.answer(session, "I do", question).status)
+        return statuses[-1] in (200, 409)
+
+    wait_until(answered, f"the other node takes an answer: {statuses}", 20)
+    say(f"answered after {time.monotonic() - started:.1f} s: {statuses}")
+    equal([event for event in other.log_events() if event.get("event") == "database_lost"], [],
+          "times that the other node took a lock for an outage")
+    held = client.question(question)
+    frozen.process.send_signal(signal.SIGCONT)
+    wait_until(frozen.is_ready, "the frozen node is ready again")
+    equal(frozen.client().question(question), held, "the question after the frozen node went on")
+    equal(client.completed(session)["questions_asked"], 1, "questions asked")
+    equal(len(client.events(session, "question_answered")), 1, "answers in the history")
+
+
+def late_answer(node, session, question):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        node.client(timeout=60).answer(session, "the late one", question)
 
 
 @case("a client that waits at one node hears of an answer to another within 100 ms, by polls and by stream")
