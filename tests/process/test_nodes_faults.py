@@ -149,7 +149,6 @@ def database_hangs(world):
         "answer": lambda: client.answer(session, "too early", question),
         "trigger": lambda: client.post("/agent/webhook/worker", {}),
         "question": lambda: client.get(f"/agent/questions/{question}"),
-        "readyz": lambda: client.get("/readyz"),
     }.items()]
     for thread in threads:
         thread.start()
@@ -160,6 +159,9 @@ def database_hangs(world):
     for name, (reply, seconds) in results.items():
         check(seconds < 30, f"{name} took {seconds:.1f} s")
         check_refused_for_now(reply)
+    reply, seconds = timed(lambda: client.get("/readyz"))
+    equal(reply.status, 503, "/readyz")
+    check(seconds < 10, f"/readyz took {seconds:.1f} s")
     equal(client.get("/healthz").status, 200, "/healthz")
     postgres.resume()
     wait_until(lambda: client.get("/readyz").status == 200, "/readyz says 200 again", 20)
@@ -199,6 +201,10 @@ def nobody_listens(world):
     postgres = Postgres(world)
     postgres.stop()
     [node] = Nodes(world, postgres.url, 1, start=False)
+    node.start(wait=False)
+    wait_until(lambda: logged(node, "database_awaited"), "the node says that it waits")
+    code, seconds = node.terminate()
+    check(seconds < 10, f"exit {code} only {seconds:.1f} s after SIGTERM")
     node.start(wait=False)
     wait_until(lambda: logged(node, "database_awaited"), "the node says that it waits")
     postgres.start()
@@ -243,7 +249,7 @@ def malformed_addresses(world):
             ("postgres://holdpoint:s3cret@127.0.0.1:54x2/holdpoint", ["database", "url", "port"]),
             ("postgres://holdpoint:s3cret@127.0.0.1:99999/holdpoint", ["database", "url", "port"]),
             ("postgres://holdpoint:s3cret%zz@127.0.0.1:5433/holdpoint", ["database", "url"]),
-            ("postgres://holdpoint:s3cret@127.0.0.1:5433/holdpoint?no_such_option=1", ["database", "url", "no_such_option"]),
+            ("postgres://holdpoint:s3cret@127.0.0.1:5433/holdpoint?no_such_option=1", ["database", "url", "query parameter"]),
             ("postgres://holdpoint:s3cret/x@127.0.0.1:5433/holdpoint", ["database", "url"]),
             ("postgres//holdpoint:s3cret@127.0.0.1/holdpoint", ["database", "url"]),
             ("mysql://holdpoint:s3cret@127.0.0.1/holdpoint", ["database", "url", "postgres://", "sqlite:"])):
