@@ -143,7 +143,7 @@ class Storm:
         self.kill_every, self.rng, self.say = kill_every, rng, say
         self.starting = {}
         self.killed, self.frozen, self.ready_after, self.outages = 0, 0, [], []
-        self.thaw_at = None
+        self.thaw_at = self.restarting = None
 
     def run(self):
         next_kill = next_restart = time.monotonic() + self.kill_every
@@ -159,9 +159,10 @@ class Storm:
                 self.thaw()
             elif not self.thaw_at and self.its_time(self.frozen, self.freezes):
                 self.freeze()
-            if now >= next_restart and self.its_time(len(self.outages), self.restarts):
+            if self.restarting and self.restarting.is_alive():
+                next_restart = now + self.kill_every * self.rng.uniform(0.5, 1)
+            elif now >= next_restart and self.its_time(len(self.outages), self.restarts):
                 self.restart_database()
-                next_restart = time.monotonic() + self.kill_every * self.rng.uniform(0.5, 1)
             if self.started() - told >= 1000:
                 told = self.started()
                 self.say(f"{told} sessions, {self.killed} kills, {len(self.outages)} restarts")
@@ -208,9 +209,17 @@ class Storm:
         self.thaw_at = None
 
     def restart_database(self):
-        begun = time.monotonic()
-        self.load.postgres.restart()
-        self.outages.append((begun, time.monotonic()))
+        """Beside the other faults: nodes die and start while it is away."""
+        def restart():
+            begun = time.monotonic()
+            try:
+                self.load.postgres.restart()
+            except AssertionError as error:
+                self.load.ledger.problem(str(error))
+            self.outages.append((begun, time.monotonic()))
+
+        self.restarting = threading.Thread(target=restart, daemon=True)
+        self.restarting.start()
 
     def standstills(self):
         """Of each restart of the database, the longest time in which no write was acknowledged."""
@@ -263,7 +272,8 @@ def _node_storm(world, sessions, kills, restarts, freezes, kill_every, seed, say
         f"seed {seed}: {len(load.ledger.sessions)} sessions, {len(load.ledger.answers)} answers, "
         f"{len(load.receiver.received)} callbacks in {over - started:.0f} s on {NODES} nodes",
         f"{storm.killed} kills of a node: ready again {spread(storm.ready_after)}; {storm.frozen} frozen past their lease",
-        f"{len(storm.outages)} restarts of PostgreSQL: no write acknowledged for {spread(storm.standstills())}",
+        f"{len(storm.outages)} restarts of PostgreSQL: it was back after "
+        f"{spread(ended - begun for begun, ended in storm.outages)}; no write acknowledged for {spread(storm.standstills())}",
         f"clients saw {outcomes[503]} times 503 and {broken} broken connections; all settled {settled - over:.0f} s after the last fault",
         "lost: 0, doubled: 0, by the clients' ledger, the history and the audit log"])
 
