@@ -1,8 +1,8 @@
 """Several nodes on one PostgreSQL: each thing is done by one of them, and all of them tell the same."""
 
 import contextlib
+import glob
 import http.client
-import os
 import random
 import signal
 import socket
@@ -20,6 +20,7 @@ from node_storm import AnyNode, NodeLoad, node_storm
 from pages import read_page
 from postgres import LEASE, Nodes, Postgres
 from test_links import submit, visit
+from test_races import at_once
 from test_session_controls import LINGERING_AGENT
 from waking import Waiters, of, shown
 
@@ -372,11 +373,80 @@ def one_node_each(world):
               f"of {len(told)} events, those told twice by {node.folder.name}, those not told, and those made up")
 
 
+@case("the same thing sent to three nodes at once happens once, and all are told what happened")
+def same_at_once(world):
+    agent = world.http_agent(behave)
+    client = AnyNode(Nodes(world, Postgres(world).url, 3, [http_agent("worker", agent)]))
+    for n in range(10):
+        started = at_once([lambda: client.trigger("worker", ONE_ASK, key=f"key {n}") for _ in range(15)])
+        equal(len(set(started)), 1, f"sessions of one key: {set(started)}")
+        session = started[0]
+        [question] = client.pending(session)
+        replies = at_once([lambda text=f"answer {m}": (text, client.answer(session, text, question["id"])) for m in range(15)])
+        won = [text for text, reply in replies if reply.status == 200]
+        equal(len(won), 1, f"answers that won: {won}")
+        told = {reply.expect(409)["answer"] for text, reply in replies if text != won[0]}
+        equal(told, set(won), "the answer that the others were told of")
+        equal(client.completed(session)["result"]["resumes"][0]["answers"], {"Go on?": won[0]}, "what the agent was told")
+    equal(len(agent.turns), 20, "turns of ten sessions")
+
+
+@case("a message that one node takes while another ends the session is read by a turn, or refused")
+def messages_against_the_end(world):
+    agent = world.http_agent(lambda turn: {"result": turn["messages"]})
+    client = AnyNode(Nodes(world, Postgres(world).url, 3, [http_agent("worker", agent)]))
+    outcomes = Counter()
+    for n in range(60):
+        session = client.trigger("worker")
+        replies = at_once([lambda m=m: (m, client.post(f"/agent/session/{session}/message", {"message": m}))
+                           for m in range(3)])
+        client.completed(session)
+        read = [message for turn in agent.turns if turn["session_id"] == session for message in turn["messages"]]
+        taken = sorted(m for m, reply in replies if reply.status == 202)
+        equal(sorted(read), taken, "the messages that turns read, and those that were taken")
+        outcomes.update(reply.status for _, reply in replies)
+    equal(set(outcomes) - {202, 409}, set(), f"what the messages met: {outcomes}")
+    say(f"{outcomes[202]} messages were taken, {outcomes[409]} came too late")
+
+
+@case("answers to three nodes race the deadlines that all of them watch: each question ends once")
+def answers_against_deadlines(world):
+    postgres, receiver = Postgres(world), world.receiver()
+    client = AnyNode(Nodes(world, postgres.url, 3, [external_agent(
+        "caller", question_callback=receiver.url, callback_events=["question_settled"])]))
+    asked = [client.ask(f"Question {n}?", agent="caller", timeout=2, on_timeout="continue") for n in range(60)]
+    due = {one["questions"][0]["id"]: (one["session_id"], time.monotonic() + seconds_from(
+        one["questions"][0]["expires_at"], datetime.now(timezone.utc))) for one in asked}
+
+    def answer(question, session, at, early):
+        # As close to the deadline as it gets, on either side of it.
+        threading.Event().wait(max(0.0, at - early - time.monotonic()))
+        return question, client.answer(session, "just in time", question)
+
+    replies = dict(at_once([lambda item=item, early=early: answer(item[0], *item[1], early) for item, early in
+                            zip(due.items(), (random.uniform(-0.05, 0.1) for _ in due))]))
+    wait_until(lambda: len(receiver.of("question_settled")) >= len(due) and not client.deliveries(status="pending"),
+               "all ends are told")
+    ends = Counter()
+    for row in postgres.rows("SELECT data::json->>'question' AS question, type FROM agent_events "
+                             "WHERE type IN ('question_answered', 'question_expired')"):
+        ends[row["question"]] += 1
+    equal(ends, Counter({question: 1 for question in due}), "ends of each question in the history")
+    told = Counter(callback.body["question"]["id"] for callback in receiver.of("question_settled"))
+    equal(told, Counter({question: 1 for question in due}), "ends of each question that were told")
+    outcomes = Counter()
+    for question, reply in replies.items():
+        status = client.question(question)["status"]
+        equal(status, "answered" if reply.status == 200 else "timed_out", f"the question whose answer met {reply}")
+        outcomes[status] += 1
+    say(f"{dict(outcomes)}")
+
+
 def faked(offset):
-    library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
-    check(os.path.exists(library), "libfaketime is not installed: apt-get install faketime")
+    libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    check(libraries, "libfaketime is not installed: apt-get install faketime")
     # Only the wall clock is wrong; how fast time passes is not.
-    return {"LD_PRELOAD": library, "FAKETIME": offset, "DONT_FAKE_MONOTONIC": "1"}
+    return {"LD_PRELOAD": libraries[0], "FAKETIME": offset, "DONT_FAKE_MONOTONIC": "1"}
 
 
 def seconds_from(time_text, now):
