@@ -7,7 +7,7 @@ import time
 from asking_agent import behave
 from client import check, equal, wait_until
 from harness import BINARY, case, clean_environment, free_port, http_agent
-from postgres import LEASE, Nodes, Pooler, Postgres, rows_of
+from postgres import Nodes, Pooler, Postgres, rows_of
 from test_disk import check_refused_for_now
 from test_nodes import ONE_ASK, SOON, say
 from waking import Waiters, shown
