@@ -6,12 +6,14 @@
 
 import argparse
 import random
+import shutil
 import signal
 import statistics
 import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 
@@ -286,6 +288,7 @@ def main():
     options.add_argument("--freezes", type=int, default=5, help="of a node, past its lease")
     options.add_argument("--kill-every", type=float, default=4.0, help="seconds between two kills of a node")
     options.add_argument("--seed", type=int)
+    options.add_argument("--logs", type=Path, help="a folder that gets the nodes' logs if something broke")
     chosen = options.parse_args()
     world = harness.World()
     try:
@@ -294,6 +297,9 @@ def main():
         return 0
     except AssertionError as problem:
         print("\n".join([f"FAIL {problem}", *world.log_tails()]))
+        for server in world.servers if chosen.logs else []:
+            chosen.logs.mkdir(parents=True, exist_ok=True)
+            shutil.copy(server.log_path, chosen.logs / f"{server.folder.name}.log")
         return 1
     finally:
         world.close()

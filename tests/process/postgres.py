@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
+from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
@@ -165,6 +167,61 @@ class Pooler:
             return True
         except OSError:
             return False
+
+
+class Wire:
+    """The way to a server. It loses every so many-th COMMIT, in turns before the server has it and after it was done."""
+
+    def __init__(self, world, postgres):
+        self._server = ("127.0.0.1", postgres.port)
+        self._listener = world.keep(socket.create_server(("127.0.0.1", 0)))
+        self.url = f"postgres://holdpoint@127.0.0.1:{self._listener.getsockname()[1]}/holdpoint"
+        self.every = 0
+        self.lost = Counter()
+        self._seen, self._lock = 0, threading.Lock()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client = self._listener.accept()[0]
+                ends = client, socket.create_connection(self._server)
+                doomed = threading.Event()
+                for carry in (self._carry_there, self._carry_back):
+                    threading.Thread(target=self._until_cut, args=(carry, ends, doomed), daemon=True).start()
+
+    @staticmethod
+    def _until_cut(carry, ends, doomed):
+        with contextlib.suppress(OSError):
+            carry(*ends, doomed)
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _carry_there(self, client, server, doomed):
+        while data := client.recv(1 << 16):
+            fate = self._fate() if b"COMMIT\0" in data else None
+            if fate == "command":
+                return
+            if fate == "answer":
+                doomed.set()
+            server.sendall(data)
+
+    def _carry_back(self, client, server, doomed):
+        while data := server.recv(1 << 16):
+            if not doomed.is_set():
+                client.sendall(data)
+            elif b"COMMIT\0" in data:
+                return
+
+    def _fate(self):
+        with self._lock:
+            self._seen += 1
+            if not self.every or self._seen % self.every:
+                return None
+            fate = "answer" if sum(self.lost.values()) % 2 else "command"
+            self.lost[fate] += 1
+            return fate
 
 
 class Nodes:

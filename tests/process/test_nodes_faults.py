@@ -3,11 +3,12 @@
 import subprocess
 import threading
 import time
+from collections import Counter
 
 from asking_agent import behave
 from client import check, equal, wait_until
 from harness import BINARY, case, clean_environment, free_port, http_agent
-from postgres import Nodes, Pooler, Postgres, rows_of
+from postgres import Nodes, Pooler, Postgres, Wire, rows_of
 from test_disk import check_refused_for_now
 from test_nodes import ONE_ASK, SOON, say
 from waking import Waiters, shown
@@ -58,6 +59,47 @@ def connections_cut(world):
     heard = waiters.rounds(10)
     check(all(seconds[5] <= 0.1 for seconds in heard.values()), f"after they listen again: {shown(heard)}")
     check(a.alive() and b.alive(), "a node died of it")
+
+
+@case("a commit that was lost on the way is done again, and one whose answer was lost is not")
+def commits_in_doubt(world):
+    postgres = Postgres(world)
+    wire = Wire(world, postgres)
+    agent, receiver = world.http_agent(behave), world.receiver()
+    [node] = Nodes(world, wire.url, 1, [http_agent("worker", agent, question_callback=receiver.url,
+                                                   callback_events=["session_completed"])])
+    client = node.client()
+    wire.every = 8
+    # No keys: only the node itself can know what was done.
+    sessions = []
+    for n in range(80):
+        session = client.trigger("worker", {"n": n, **ONE_ASK})
+        [question] = client.pending(session)
+        equal(client.answer(session, f"answer {n}", question["id"]).expect(200)["status"], "resumed", "the only answer")
+        sessions.append(session)
+    for n, session in enumerate(sessions):
+        found = client.completed(session)["result"]
+        equal((found["n"], found["resumes"][0]["answers"]), (n, {"Go on?": f"answer {n}"}), "the result")
+    wait_until(lambda: not client.deliveries(status="pending"), "all callbacks are sent", 90)
+    wire.every = 0
+    found_out = Counter(bool(event["committed"]) for event in logged(node, "commit_found_out"))
+    say(f"lost: {dict(wire.lost)}; found out to be committed: {dict(found_out)}")
+    check(min(found_out[True], found_out[False]) >= 5, "too few to prove anything")
+
+    equal({session["id"] for session in client.sessions()}, set(sessions), "sessions")
+    turns = Counter((turn["session_id"], turn["turn"]) for turn in agent.turns)
+    equal(turns, Counter({(session, turn): 1 for session in sessions for turn in (1, 2)}), "requests per turn")
+    client.get("/agent/audit/verify").expect(200)
+    steps = {row["what"]: row["count"] for row in postgres.rows(
+        "SELECT type AS what, count(*) FROM agent_events GROUP BY 1 UNION ALL "
+        "SELECT 'audit ' || action, count(*) FROM audit_log GROUP BY 1 UNION ALL "
+        "SELECT 'delivery ' || event, count(*) FROM deliveries GROUP BY 1")}
+    equal(steps, {what: str(count * len(sessions)) for what, count in {
+        "session_started": 1, "turn_started": 2, "question_asked": 1, "question_answered": 1, "session_resumed": 1,
+        "session_completed": 1, "delivery_sent": 2, "audit session_started": 1, "audit question_answered": 1,
+        "delivery question_pending": 1, "delivery session_completed": 1}.items()}, "rows of each kind")
+    sent = Counter(callback.id for callback in receiver.received)
+    equal(sent, Counter({delivery["id"]: 1 for delivery in client.deliveries()}), "requests per delivery")
 
 
 def timed(send):
