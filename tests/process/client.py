@@ -270,6 +270,10 @@ class EventStream:
     def ids(self):
         return [int(event["id"]) for event in self.events]
 
+    @property
+    def ended(self):
+        return not self._thread.is_alive()
+
     def close(self):
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
