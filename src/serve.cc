@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "agents/command_runner.h"
 #include "agents/http_runner.h"
@@ -140,6 +141,20 @@ bool told_to_stop() {
   return sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1;
 }
 
+// A database that goes away during the start is as if it had not been there yet.
+template <class F>
+auto patiently(F use) {
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (true) {
+    try {
+      return use();
+    } catch (const StoreError& e) {
+      if (!e.retryable() || told_to_stop() || std::chrono::steady_clock::now() > deadline) throw;
+    }
+    std::this_thread::sleep_for(250ms);
+  }
+}
+
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
   return load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
 }
@@ -256,7 +271,7 @@ class Node {
     const auto& server = settings_.server;
     if (server.loopback) return;
     std::string wrong;
-    if (!credentials_.live(clock_.now())) {
+    if (!patiently([this] { return credentials_.live(clock_.now()); })) {
       wrong =
           "\n  there is no key and no user yet. Make one first, e.g. `holdpoint users add ana "
           "--role "
@@ -275,8 +290,10 @@ class Node {
   }
 
   static FormNonce form_nonce(Database& db) {
-    return FormNonce(db.write([](Transaction& tx) {
-      return secret_store::find_or_insert(tx, "forms", to_hex(random_bytes(32)));
+    const std::string fresh = to_hex(random_bytes(32));
+    return FormNonce(patiently([&] {
+      return db.write(
+          [&](Transaction& tx) { return secret_store::find_or_insert(tx, "forms", fresh); });
     }));
   }
 

@@ -39,10 +39,11 @@ Secret read_secret(const std::string& text, const std::filesystem::path& folder)
 
 std::string hide_password(std::string url) {
   const auto start = url.find("://");
-  const auto at = start == std::string::npos ? start : url.find('@', start);
-  const auto colon = at == std::string::npos ? at : url.find(':', start + 3);
-  if (colon != std::string::npos && colon < at) {
-    url.replace(colon + 1, at - colon - 1, "***");
+  const auto query = url.find('?');
+  const auto at = url.rfind('@', query);  // Whatever stands before the last one may be of it.
+  if (start != std::string::npos && at != std::string::npos && at > start) {
+    const auto colon = url.find(':', start + 3);
+    if (colon != std::string::npos && colon < at) url.replace(colon + 1, at - colon - 1, "***");
   }
   constexpr std::string_view kWord = "password=";
   for (auto word = url.find(kWord); word != std::string::npos;

@@ -24,10 +24,10 @@ void record(Transaction& tx, const Actor& actor, std::string_view action, std::s
   audit_store::add_pending(tx, new_uuid(now), entry);
 }
 
-bool link_pending(Database& db, std::int64_t most) {
+bool link_pending(Database& db, std::int64_t most, audit_store::Wait wait) {
   return db.write([&](Transaction& tx) {
-    auto head = audit_store::lock_head(tx);
-    if (!head) return false;  // Another node is at it.
+    auto head = audit_store::lock_head(tx, wait);
+    if (!head) return false;
     auto waiting = audit_store::pending(tx, most);
     for (auto& [id, entry] : waiting) {
       entry.seq = head->seq + 1;
@@ -40,14 +40,14 @@ bool link_pending(Database& db, std::int64_t most) {
   });
 }
 
-void link_all(Database& db) {
+void link_all(Database& db, audit_store::Wait wait) {
   while (db.read([](Transaction& tx) { return audit_store::any_pending(tx); }) &&
-         link_pending(db, kLot)) {
+         link_pending(db, kLot, wait)) {
   }
 }
 
 Verdict verify(Database& db, const std::string& expected) {
-  link_all(db);
+  link_all(db, audit_store::Wait::yes);
   return db.read([&](Transaction& tx) {
     Verdict verdict;
     bool met = expected.empty();
@@ -79,7 +79,7 @@ Verdict verify(Database& db, const std::string& expected) {
 }
 
 std::vector<audit_store::Entry> list(Database& db, std::int64_t after, std::int64_t limit) {
-  link_all(db);
+  link_all(db, audit_store::Wait::yes);
   return db.read([&](Transaction& tx) {
     std::vector<audit_store::Entry> entries;
     audit_store::each(tx, after, limit,

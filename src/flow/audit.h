@@ -19,11 +19,12 @@ namespace audit {
 void record(Transaction& tx, const Actor& actor, std::string_view action, std::string_view subject,
             std::string_view detail, Time now);
 
-// Links rows that wait, in one transaction; one process at a time does so. True if more wait.
+// Links rows that wait, in one transaction. One process at a time does so; whether another waits for
+// it, or leaves it all to it, is `wait`. True if more may wait.
 constexpr std::int64_t kLot = 500;
-bool link_pending(Database& db, std::int64_t most);
+bool link_pending(Database& db, std::int64_t most, audit_store::Wait wait);
 // All that waits now.
-void link_all(Database& db);
+void link_all(Database& db, audit_store::Wait wait);
 
 struct Verdict {
   std::int64_t rows = 0;  // That were found in order.

@@ -1,6 +1,7 @@
 #include "flow/courier.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "domain/retry.h"
 #include "flow/audit.h"
@@ -10,6 +11,8 @@
 #include "store/session_store.h"
 
 namespace holdpoint {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -121,7 +124,7 @@ void Courier::attempt(const Delivery& delivery) {
       if (stopping_ && outcome.kind == SendOutcome::Kind::failed) {
         give_back(delivery);
       } else {
-        record(delivery, outcome, clock_.now());
+        record_patiently(delivery, outcome);
       }
     }
   } catch (const std::exception& e) {
@@ -139,6 +142,18 @@ void Courier::attempt(const Delivery& delivery) {
 bool Courier::has_room() {
   return !stopping_ &&
          in_flight_.with([&](InFlight& in_flight) { return free_workers(in_flight) > 0; });
+}
+
+void Courier::record_patiently(const Delivery& delivery, const SendOutcome& outcome) {
+  const Time claim_ends = clock_.now() + options_.lease / 2;
+  while (true) {
+    try {
+      return record(delivery, outcome, clock_.now());
+    } catch (const StoreError& e) {
+      if (!e.retryable() || stopping_ || clock_.now() > claim_ends) throw;
+    }
+    for (int i = 0; i < 10 && !stopping_; ++i) std::this_thread::sleep_for(100ms);
+  }
 }
 
 void Courier::give_back(const Delivery& delivery) {
@@ -167,9 +182,16 @@ void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time 
     attempt.status = wait ? DeliveryStatus::pending : DeliveryStatus::dead;
     if (wait) attempt.next_attempt_at = now + *wait;
   }
-  journal_.announce(db_.write([&](Transaction& tx) {
+  const bool gone = outcome.kind == SendOutcome::Kind::gone;
+  const std::string reason = "the receiver answered HTTP 410";
+  const Story told = db_.write([&](Transaction& tx) {
     Story story;
+    // Before any other row, so that several attempts that hear it at once go one by one.
+    const bool banned = gone && delivery_store::ban(tx, delivery.destination, reason, now);
     session_store::lock(tx, delivery.session_id);
+    if (banned) {
+      story.add(tx, events::destination_disabled(delivery.session_id, delivery.host, reason), now);
+    }
     if (!delivery_store::record(tx, delivery, attempt, now)) return story;
     if (attempt.status == DeliveryStatus::delivered) {
       story.add(tx, events::delivery_sent(delivery, outcome.http_status), now);
@@ -179,16 +201,15 @@ void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time 
     if (attempt.status == DeliveryStatus::dead) {
       story.add(tx, events::delivery_dead(delivery.id, delivery.session_id, outcome.error), now);
     }
-    if (outcome.kind == SendOutcome::Kind::gone) {
-      const std::string reason = "the receiver answered HTTP 410";
-      story.add(tx, events::destination_disabled(delivery.session_id, delivery.host, reason), now);
+    if (gone) {
       for (const auto& [id, session] :
-           delivery_store::disable(tx, delivery.destination, reason, now)) {
+           delivery_store::kill_owed(tx, delivery.destination, reason)) {
         story.add(tx, events::delivery_dead(id, session, reason), now);
       }
     }
     return story;
-  }));
+  });
+  journal_.announce(told);
   metrics_.delivery_attempted(attempt.status == DeliveryStatus::delivered ? "delivered"
                               : attempt.status == DeliveryStatus::dead    ? "dead"
                                                                           : "failed");

@@ -56,6 +56,8 @@ class Courier {
   using InFlight = std::map<std::string, std::size_t>;
   std::size_t free_workers(const InFlight& in_flight) const;
   void record(const Delivery& delivery, const SendOutcome& outcome, Time now);
+  // Again while the store cannot take it, so that what arrived is not sent once more for that.
+  void record_patiently(const Delivery& delivery, const SendOutcome& outcome);
   // Puts an attempt that was not made, or broken off, back in line.
   void give_back(const Delivery& delivery);
   bool settled_meanwhile(const Delivery& delivery);

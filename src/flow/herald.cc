@@ -76,7 +76,8 @@ std::optional<Time> Herald::run_once(Time now) {
     look(now);
   }
   const Time next_look = looked_at_ + between_looks;
-  if (now < sent_at_ + kBetweenWords) return std::min(next_look, sent_at_ + kBetweenWords);
+  // A clock that was set back holds nothing up.
+  if (now < sent_at_ + kBetweenWords && now >= sent_at_) return std::min(next_look, sent_at_ + kBetweenWords);
   const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
   sent_at_ = now;
   try {
@@ -134,7 +135,8 @@ void Herald::look(Time now) {
   const bool happened = std::exchange(seen_, last) != last;
   if (happened) hearers_.events();
   const bool open = bulletin_.is_open();
-  if (open ? now >= touched_at_ + kBetweenTouches : happened) {
+  const bool time_to = now >= touched_at_ + kBetweenTouches || now < touched_at_;
+  if (open ? time_to : happened) {
     touched_at_ = now;
     journal_.touch_all();
     hearers_.credentials();

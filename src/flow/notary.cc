@@ -20,7 +20,7 @@ Notary::Notary(Database& db, const Clock& clock)
 void Notary::stop() {
   loop_.stop();
   try {
-    audit::link_all(db_);
+    audit::link_all(db_, audit_store::Wait::yes);
   } catch (const StoreError& e) {
     log(Level::warning, "audit_not_linked",
         {{"reason", e.what()}, {"what_now", "the next start does it"}});
@@ -28,10 +28,10 @@ void Notary::stop() {
 }
 
 std::optional<Time> Notary::run_once(Time now) {
-  if (now < linked_at_ + kBetween) return linked_at_ + kBetween;
+  if (now < linked_at_ + kBetween && now >= linked_at_) return linked_at_ + kBetween;
   linked_at_ = now;
   asked_ = false;
-  audit::link_all(db_);
+  audit::link_all(db_, audit_store::Wait::no);
   return std::nullopt;
 }
 

@@ -36,9 +36,11 @@ bool any_pending(Transaction& tx) {
   return any;
 }
 
-std::optional<Head> lock_head(Transaction& tx) {
+std::optional<Head> lock_head(Transaction& tx, Wait wait) {
   std::optional<Head> head;
-  tx.query("SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE SKIP LOCKED",
+  tx.query(wait == Wait::yes
+               ? "SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE"
+               : "SELECT seq, hash FROM audit_head WHERE id = 1 FOR UPDATE SKIP LOCKED",
            [&](const Row& row) {
              head = Head{row.integer(0), row.string(1)};
            });

@@ -34,8 +34,10 @@ Head head(Transaction& tx);
 // Writes a row that is in no chain yet; its number and hash do not count. `id` tells its order.
 void add_pending(Transaction& tx, const std::string& id, const Entry& entry);
 bool any_pending(Transaction& tx);
-// The head for the caller alone until its transaction ends; nothing if another has it.
-std::optional<Head> lock_head(Transaction& tx);
+// The head for the caller alone until its transaction ends; nothing if another has it and the caller
+// does not want to wait, or if it is gone.
+enum class Wait { no, yes };
+std::optional<Head> lock_head(Transaction& tx, Wait wait);
 // Up to `most` rows that wait, oldest first, with their ids.
 std::vector<std::pair<std::string, Entry>> pending(Transaction& tx, std::int64_t most);
 // Moves the row from those that wait to the chain.

@@ -151,13 +151,16 @@ bool is_disabled(Transaction& tx, const std::string& destination) {
   return disabled;
 }
 
-std::vector<std::pair<DeliveryId, SessionId>> disable(Transaction& tx,
-                                                      const std::string& destination,
-                                                      const std::string& reason, Time now) {
-  tx.post(
-      "INSERT INTO disabled_destinations (destination, disabled_at, reason) VALUES ($1, $2, $3) "
-      "ON CONFLICT DO NOTHING",
-      destination, now, reason);
+bool ban(Transaction& tx, const std::string& destination, const std::string& reason, Time now) {
+  return tx.execute(
+             "INSERT INTO disabled_destinations (destination, disabled_at, reason) VALUES ($1, $2, "
+             "$3) ON CONFLICT DO NOTHING",
+             destination, now, reason) == 1;
+}
+
+std::vector<std::pair<DeliveryId, SessionId>> kill_owed(Transaction& tx,
+                                                        const std::string& destination,
+                                                        const std::string& reason) {
   std::vector<std::pair<DeliveryId, SessionId>> dead;
   tx.query(
       "UPDATE deliveries SET status = 'dead', next_attempt_at = NULL, last_error = $1 "

@@ -56,11 +56,12 @@ void reclaim(Transaction& tx, Time now);
 bool redeliver(Transaction& tx, const DeliveryId& id, Time now);
 
 bool is_disabled(Transaction& tx, const std::string& destination);
-// No more messages to `destination`; what is owed to it dies. Returns those deliveries' ids and
-// sessions.
-std::vector<std::pair<DeliveryId, SessionId>> disable(Transaction& tx,
-                                                      const std::string& destination,
-                                                      const std::string& reason, Time now);
+// No more messages to `destination`. False if that is so already.
+bool ban(Transaction& tx, const std::string& destination, const std::string& reason, Time now);
+// What is owed to it dies. Returns those deliveries' ids and sessions.
+std::vector<std::pair<DeliveryId, SessionId>> kill_owed(Transaction& tx,
+                                                        const std::string& destination,
+                                                        const std::string& reason);
 void enable(Transaction& tx, const std::string& destination);
 
 }  // namespace holdpoint::delivery_store

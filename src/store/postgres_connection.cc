@@ -65,7 +65,12 @@ struct Values {
     }
     const auto* own = std::get_if<std::string>(&value);
     std::string_view view = own ? std::string_view(*own) : std::get<std::string_view>(value);
-    if (any) view = owned.emplace_back(view);  // libpq looks for the end of this form.
+    if (any) {
+      if (view.find('\0') != std::string_view::npos) {
+        throw StoreError("a text holds a NUL character, which PostgreSQL cannot keep", false);
+      }
+      view = owned.emplace_back(view);  // libpq looks for the end of this form.
+    }
     data.push_back(view.data() ? view.data() : "");
     lengths.push_back(static_cast<int>(view.size()));
   }
@@ -268,6 +273,9 @@ void PostgresConnection::send_text(const char* sql, What what) {
 
 void PostgresConnection::send(std::string_view sql, std::span<const Param> params) {
   if (single_ == Single::over) throw SecondStatement{};
+  if (single_ == Single::first && !sql.starts_with("SELECT") && !sql.starts_with("WITH")) {
+    throw StoreError("a read only reads: " + std::string(sql.substr(0, 80)), false);
+  }
   if (single_ == Single::first) single_ = Single::over;
   if (begin_) {
     send_text(std::exchange(begin_, nullptr), What::begin);

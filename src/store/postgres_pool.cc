@@ -27,12 +27,16 @@ void PostgresPool::Taken::note_failure(const PostgresError& error) {
           {{"reason", error.what()},
            {"what_now", "a pooler is in between: statements are sent as texts"}});
     }
-    broken_ = true;
+    break_off();
   }
   if (error.kind() == Kind::lost && !broken_) {
-    broken_ = true;
+    break_off();
     pool_.note_down(error.what());
   }
+}
+
+void PostgresPool::Taken::break_off() {
+  if (!std::exchange(broken_, true)) pool_.free_place();
 }
 
 bool PostgresPool::Taken::was_committed(const Taken& lost) {
@@ -43,7 +47,7 @@ bool PostgresPool::Taken::was_committed(const Taken& lost) {
     commits = commit_marks::close(connection, lost.pooled_->connection.mark());
     connection.commit();
   } catch (const PostgresError&) {
-    broken_ = true;
+    break_off();
     throw;
   }
   if (!commits) throw StoreError("the row that tells of the commit is gone", true, true);
@@ -70,13 +74,14 @@ PostgresPool::Taken PostgresPool::take(Steady::time_point deadline, Wait wait) {
         auto pooled = make();
         note_up();
         return Taken(*this, std::move(pooled));
-      } catch (const StoreError& e) {
-        note_down(e.what());
+      } catch (const PostgresError& e) {
+        const bool plans = e.kind() == Kind::plans;
+        if (plans) prepare_ = false;
+        if (!plans) note_down(e.what());
         lock.lock();
         --open_;
-        const auto* error = dynamic_cast<const PostgresError*>(&e);
-        if (!error || error->kind() == Kind::refused) throw;
-        if (error->kind() == Kind::plans) prepare_ = false;
+        if (e.kind() == Kind::refused) throw;
+        if (plans) continue;
       }
     }
     const auto later = Steady::now();
@@ -106,20 +111,24 @@ std::unique_ptr<PostgresPool::Pooled> PostgresPool::make() {
   commit_marks::insert(connection, connection.mark(), clock_.now());
   // A node that is frozen in the middle of a transaction must not hold up the others.
   connection.post("SET idle_in_transaction_session_timeout = '5s'");
-  connection.post("SET lock_timeout = '1s'");
+  // Longer than the server takes to find out that two wait for each other.
+  connection.post("SET lock_timeout = '2500ms'");
   greet_postgres(connection, clock_);
   return pooled;
 }
 
-void PostgresPool::give_back(std::unique_ptr<Pooled> pooled, bool broken) {
-  if (!pooled) return;
+void PostgresPool::give_back(std::unique_ptr<Pooled> pooled) {
   {
     std::lock_guard lock(mutex_);
-    if (broken) {
-      --open_;
-    } else {
-      idle_.push_back(std::move(pooled));
-    }
+    idle_.push_back(std::move(pooled));
+  }
+  changed_.notify_one();
+}
+
+void PostgresPool::free_place() {
+  {
+    std::lock_guard lock(mutex_);
+    --open_;
   }
   changed_.notify_one();
 }

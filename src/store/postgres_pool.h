@@ -35,11 +35,15 @@ class PostgresPool {
    public:
     Taken(PostgresPool& pool, std::unique_ptr<Pooled> pooled)
         : pool_(pool), pooled_(std::move(pooled)) {}
-    ~Taken() { pool_.give_back(std::move(pooled_), broken_); }
+    ~Taken() {
+      if (!broken_) pool_.give_back(std::move(pooled_));
+    }
     Taken(const Taken&) = delete;
 
     PostgresConnection& connection() { return pooled_->connection; }
     void note_failure(const PostgresError& error);
+    // The connection is of no use; its place in the pool is free from now on.
+    void break_off();
     // Whether the commit that `lost` sent last has happened. If not, it never will.
     bool was_committed(const Taken& lost);
 
@@ -57,7 +61,8 @@ class PostgresPool {
 
  private:
   std::unique_ptr<Pooled> make();
-  void give_back(std::unique_ptr<Pooled> pooled, bool broken);
+  void give_back(std::unique_ptr<Pooled> pooled);
+  void free_place();
   void note_down(const std::string& why);
   void note_up();
 

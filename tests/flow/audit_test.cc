@@ -17,7 +17,7 @@ const Time kNow = parse_iso("2026-11-16T09:00:00.000Z").value();
 struct Chain {
   Chain() {
     for (int i = 1; i <= 5; ++i) record("detail " + std::to_string(i));
-    audit::link_all(*db);
+    audit::link_all(*db, audit_store::Wait::yes);
   }
   void record(const std::string& detail) {
     db->write([&](Transaction& tx) {

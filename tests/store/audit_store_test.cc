@@ -23,7 +23,7 @@ Entry entry(std::int64_t seq) {
 struct Log : FreshDatabase {
   void append(std::int64_t seq) {
     write([&](Transaction& tx) {
-      REQUIRE(audit_store::lock_head(tx));
+      REQUIRE(audit_store::lock_head(tx, audit_store::Wait::yes));
       const std::string id = std::to_string(seq);
       audit_store::add_pending(tx, id, entry(seq));
       audit_store::link(tx, id, entry(seq));
