@@ -1,5 +1,6 @@
 """PostgreSQL that is gone, hangs, refuses or is not what it should be; and what stands between it and the nodes."""
 
+import random
 import subprocess
 import threading
 import time
@@ -252,6 +253,21 @@ def nobody_listens(world):
     wait_until(lambda: logged(node, "database_awaited"), "the node says that it waits")
     postgres.start()
     node.wait_ready(deadline=20)
+
+
+@case("nodes that start while their database crashes and comes back all come up")
+def start_in_a_crash(world):
+    postgres, rng = Postgres(world), random.Random(3)
+    nodes = Nodes(world, postgres.url, 3)
+    for _ in range(8):
+        for node in nodes:
+            node.kill()
+            node.start(wait=False)
+        # At some moment of their start.
+        threading.Event().wait(rng.uniform(0, 0.25))
+        postgres.restart()
+        for node in nodes:
+            node.wait_ready(deadline=30)
 
 
 @case("a node that its database refuses says why and what to do, and shows no password")
