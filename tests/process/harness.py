@@ -39,12 +39,14 @@ class Case:
 
 def case(name, limit=120, engine=None, why=None, alone=False):
     """Registers a test; `limit` is in seconds. The function gets a World. It runs on every engine, unless `engine` says otherwise,
-    and `why`: "sqlite" is about that engine itself; "any" judges nothing that a database has a part in, so that once is enough.
+    and `why`: "sqlite" or "postgres" is about what only that one has; "any" judges nothing that a database has a part in, so that
+    once is enough.
     What measures, or takes the whole machine for itself, runs `alone`."""
-    check((engine is None) == (why is None) and engine in (None, "sqlite", "any"), f"engine and why of {name!r}")
+    check((engine is None) == (why is None) and engine in (None, "sqlite", "postgres", "any"), f"engine and why of {name!r}")
 
     def register(run):
-        CASES.append(Case(name, run, limit, ("sqlite",) if engine else ("sqlite", "postgres"), alone))
+        engines = {None: ("sqlite", "postgres"), "any": ("sqlite",)}.get(engine, (engine,))
+        CASES.append(Case(name, run, limit, engines, alone))
         return run
     return register
 

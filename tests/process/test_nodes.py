@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from datetime import datetime, timezone
+from functools import partial
 
 import access
 from asking_agent import behave
@@ -24,6 +25,7 @@ from test_races import at_once
 from test_session_controls import LINGERING_AGENT
 from waking import Waiters, of, shown
 
+nodes_case = partial(case, engine="postgres", why="several processes share a database only on PostgreSQL")
 ONE_ASK = {"asks": [{"questions": [{"question": "Go on?"}]}]}
 # What a change at one node may take to be law at all others.
 SOON = 2
@@ -34,13 +36,13 @@ def say(text):
     print(f"     {text}", flush=True)
 
 
-@case("nodes are killed and frozen, PostgreSQL crashes again and again: nothing is lost, nothing is doubled", limit=400)
+@nodes_case("nodes are killed and frozen, PostgreSQL crashes again and again: nothing is lost, nothing is doubled", limit=400)
 def storm(world):
     for line in node_storm(world, sessions=600, kills=5, restarts=3, freezes=1, say=say).splitlines():
         say(line)
 
 
-@case("whoever judges the storm sees what is lost and what is doubled", limit=200)
+@nodes_case("whoever judges the storm sees what is lost and what is doubled", limit=200)
 def judge_is_judged(world):
     load = NodeLoad(world, seed=5, fast=True)
     wait_until(lambda: len(load.ledger.sessions) >= 40, "40 sessions", deadline=60)
@@ -111,7 +113,7 @@ def held_tables(postgres):
             for table in ("agent_sessions", "agent_questions", "agent_messages", "deliveries")}
 
 
-@case("a node that was frozen past its lease and goes on changes nothing: its turns are another's by now")
+@nodes_case("a node that was frozen past its lease and goes on changes nothing: its turns are another's by now")
 def frozen_node(world):
     postgres = Postgres(world)
     release, begun = threading.Event(), Counter()
@@ -166,7 +168,7 @@ def frozen_node(world):
     equal(max(Counter(callback.id for callback in receiver.received).values()), 1, "times that a callback was sent")
 
 
-@case("a node that is frozen inside a transaction holds the others up for a moment only")
+@nodes_case("a node that is frozen inside a transaction holds the others up for a moment only")
 def frozen_in_transaction(world):
     postgres = Postgres(world)
     frozen, other = Nodes(world, postgres.url, 2)
@@ -203,7 +205,7 @@ def late_answer(node, session, question):
         node.client(timeout=60).answer(session, "the late one", question)
 
 
-@case("a client that waits at one node hears of an answer to another within 100 ms, by polls and by stream")
+@nodes_case("a client that waits at one node hears of an answer to another within 100 ms, by polls and by stream", alone=True)
 def waking(world):
     a, b = Nodes(world, Postgres(world).url, 2)
     heard = Waiters(world, a, b).rounds(50)
@@ -230,7 +232,7 @@ class HangingAgent:
             self.left.set()
 
 
-@case("a cancel at one node stops the turn that runs at another, within two seconds")
+@nodes_case("a cancel at one node stops the turn that runs at another, within two seconds")
 def cancel_elsewhere(world):
     hanging, script, pid_file = HangingAgent(world), world.folder / "lingering.py", world.folder / "pids"
     script.write_text(LINGERING_AGENT)
@@ -252,7 +254,7 @@ def cancel_elsewhere(world):
         equal(a.client().session(session)["status"], "cancelled", "the session at the node that ran it")
 
 
-@case("keys and logins count at every node at once: made at one, revoked at another")
+@nodes_case("keys and logins count at every node at once: made at one, revoked at another")
 def access_everywhere(world):
     a, b = Nodes(world, Postgres(world).url, 2, agents=[external_agent("caller")])
     equal([node.client().get("/agent/sessions").status for node in (a, b)], [200, 200], "open nodes")
@@ -282,7 +284,7 @@ def access_everywhere(world):
         wait_until(lambda: caller.get("/agent/sessions").status == 401, f"the removed user is out {where}", SOON)
 
 
-@case("a form that one node showed is taken by another: the login, and an answer link")
+@nodes_case("a form that one node showed is taken by another: the login, and an answer link")
 def forms_anywhere(world):
     a, b = Nodes(world, Postgres(world).url, 2, agents=[external_agent("caller")])
     root = access.make_key(a.client(), "admin", name="root")
@@ -301,7 +303,7 @@ def forms_anywhere(world):
     equal((answered["answer"], answered["answered_by"]), ("by all means", "bo@example.org"), "the answer by link")
 
 
-@case("five nodes that start at once on an empty database all come up, and each migration runs once")
+@nodes_case("five nodes that start at once on an empty database all come up, and each migration runs once")
 def start_together(world):
     postgres = Postgres(world)
     nodes = Nodes(world, postgres.url, 5)
@@ -343,7 +345,7 @@ def run_sessions(client, agent, count):
     return sessions
 
 
-@case("of three nodes exactly one runs each turn and sends each callback, and each one's stream tells every event once")
+@nodes_case("of three nodes exactly one runs each turn and sends each callback, and each one's stream tells every event once")
 def one_node_each(world):
     postgres = Postgres(world)
     agent, receiver = world.http_agent(behave), world.receiver()
@@ -373,7 +375,7 @@ def one_node_each(world):
               f"of {len(told)} events, those told twice by {node.folder.name}, those not told, and those made up")
 
 
-@case("the same thing sent to three nodes at once happens once, and all are told what happened")
+@nodes_case("the same thing sent to three nodes at once happens once, and all are told what happened")
 def same_at_once(world):
     agent = world.http_agent(behave)
     client = AnyNode(Nodes(world, Postgres(world).url, 3, [http_agent("worker", agent)]))
@@ -391,7 +393,7 @@ def same_at_once(world):
     equal(len(agent.turns), 20, "turns of ten sessions")
 
 
-@case("a message that one node takes while another ends the session is read by a turn, or refused")
+@nodes_case("a message that one node takes while another ends the session is read by a turn, or refused")
 def messages_against_the_end(world):
     agent = world.http_agent(lambda turn: {"result": turn["messages"]})
     client = AnyNode(Nodes(world, Postgres(world).url, 3, [http_agent("worker", agent)]))
@@ -409,7 +411,7 @@ def messages_against_the_end(world):
     say(f"{outcomes[202]} messages were taken, {outcomes[409]} came too late")
 
 
-@case("answers to three nodes race the deadlines that all of them watch: each question ends once")
+@nodes_case("answers to three nodes race the deadlines that all of them watch: each question ends once")
 def answers_against_deadlines(world):
     postgres, receiver = Postgres(world), world.receiver()
     client = AnyNode(Nodes(world, postgres.url, 3, [external_agent(
@@ -453,7 +455,7 @@ def seconds_from(time_text, now):
     return (datetime.fromisoformat(time_text.replace("Z", "+00:00")) - now).total_seconds()
 
 
-@case("nodes whose clocks are an hour apart keep leases, deadlines and times by the database's clock")
+@nodes_case("nodes whose clocks are an hour apart keep leases, deadlines and times by the database's clock")
 def clock_skew(world):
     postgres = Postgres(world)
     begun, release = Counter(), threading.Event()

@@ -5,6 +5,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from functools import partial
 
 from asking_agent import behave
 from client import check, equal, wait_until
@@ -14,6 +15,7 @@ from test_disk import check_refused_for_now
 from test_nodes import ONE_ASK, SOON, say
 from waking import Waiters, shown
 
+away_case = partial(case, engine="postgres", why="only PostgreSQL can be away, or refuse")
 PASSWORD = "s3cret/w0rd%7e"
 
 
@@ -21,7 +23,7 @@ def logged(node, event):
     return [line for line in node.log_events() if line.get("event") == event]
 
 
-@case("behind a pooler that keeps no session, nodes hear of each other by polling, within two seconds")
+@away_case("behind a pooler that keeps no session, nodes hear of each other by polling, within two seconds")
 def pooler(world):
     postgres = Postgres(world)
     pooled = Pooler(world, postgres)
@@ -43,7 +45,7 @@ def pooler(world):
     check(all(seconds[-1] < SOON for seconds in heard.values()), f"too late: {shown(heard)}")
 
 
-@case("nodes whose connections are cut, those that listen or all of them, go on, and listen again")
+@away_case("nodes whose connections are cut, those that listen or all of them, go on, and listen again")
 def connections_cut(world):
     postgres = Postgres(world)
     a, b = Nodes(world, postgres.url, 2)
@@ -62,7 +64,7 @@ def connections_cut(world):
     check(a.alive() and b.alive(), "a node died of it")
 
 
-@case("a commit that was lost on the way is done again, and one whose answer was lost is not")
+@away_case("a commit that was lost on the way is done again, and one whose answer was lost is not")
 def commits_in_doubt(world):
     postgres = Postgres(world)
     wire = Wire(world, postgres)
@@ -125,7 +127,7 @@ def check_all_refused(client, session, question, within):
     equal(client.get("/healthz").status, 200, "/healthz")
 
 
-@case("while PostgreSQL is stopped every call gets 503, and when it is back the node goes on by itself")
+@away_case("while PostgreSQL is stopped every call gets 503, and when it is back the node goes on by itself")
 def database_stopped(world):
     postgres = Postgres(world, fast=False)
     release = threading.Event()
@@ -174,7 +176,7 @@ def database_stopped(world):
     told()
 
 
-@case("while PostgreSQL hangs every call ends in time with 503, and when it goes on so does the node")
+@away_case("while PostgreSQL hangs every call ends in time with 503, and when it goes on so does the node")
 def database_hangs(world):
     postgres = Postgres(world)
     [node] = Nodes(world, postgres.url, 1, [http_agent("worker", world.http_agent(behave))])
@@ -237,7 +239,7 @@ def check_refused(world, url, words, code=1, within=10.0, secret=PASSWORD):
     return said
 
 
-@case("a node that finds nobody at its database's address gives up with a message, or starts when somebody comes")
+@away_case("a node that finds nobody at its database's address gives up with a message, or starts when somebody comes")
 def nobody_listens(world):
     port = free_port()
     check_refused(world, f"postgres://holdpoint@127.0.0.1:{port}/holdpoint",
@@ -255,7 +257,7 @@ def nobody_listens(world):
     node.wait_ready(deadline=20)
 
 
-@case("nodes that start while their database crashes and comes back all come up")
+@away_case("nodes that start while their database crashes and comes back all come up")
 def start_in_a_crash(world):
     postgres, rng = Postgres(world), random.Random(3)
     nodes = Nodes(world, postgres.url, 3)
@@ -270,7 +272,7 @@ def start_in_a_crash(world):
             node.wait_ready(deadline=30)
 
 
-@case("a node that its database refuses says why and what to do, and shows no password")
+@away_case("a node that its database refuses says why and what to do, and shows no password")
 def refused_starts(world):
     postgres = Postgres(world)
     at, secret = f"127.0.0.1:{postgres.port}", PASSWORD
@@ -302,7 +304,7 @@ def refused_starts(world):
     check(secret not in said and "s3cret" not in said, f"the password is in the log: {said}")
 
 
-@case("a database address that cannot be read is wrong settings: exit 2, what is wrong, and no password")
+@away_case("a database address that cannot be read is wrong settings: exit 2, what is wrong, and no password")
 def malformed_addresses(world):
     for url, words in (
             ("postgres://holdpoint:s3cret@127.0.0.1:54x2/holdpoint", ["database", "url", "port"]),
