@@ -162,12 +162,13 @@ class Progress {
   ~Progress() {
     if (shown_) std::fprintf(stderr, "\r\033[K");
   }
-  void show(std::string_view table, std::int64_t rows) {
+  void show(std::string_view doing, std::string_view table, std::int64_t rows) {
     const auto now = std::chrono::steady_clock::now();
     if (!terminal_ || now < next_) return;
     next_ = now + 100ms;
     shown_ = true;
-    std::fprintf(stderr, "\r\033[K%.*s: %lld rows", static_cast<int>(table.size()), table.data(),
+    std::fprintf(stderr, "\r\033[K%s: %lld rows",
+                 std::string(doing).append(" ").append(table).c_str(),
                  static_cast<long long>(rows));
   }
 
@@ -202,8 +203,8 @@ std::vector<CopiedTable> copy(const Place& from, const Place& to) {
   CopyOptions options;
   options.to_postgres = !to.is_file();
   options.hash = sha256_hex;
-  options.on_progress = [&](std::string_view table, std::int64_t rows) {
-    progress.show(table, rows);
+  options.on_progress = [&](auto doing, auto table, auto rows) {
+    progress.show(doing, table, rows);
   };
   return copy_store(*source, *target, options);
 }
@@ -212,8 +213,9 @@ void print(const std::vector<CopiedTable>& tables, const Place& from, const Plac
   std::int64_t all = 0;
   for (const auto& table : tables) {
     all += table.rows;
-    std::printf("%-22s %10lld rows  %s  same on both sides\n", table.name.c_str(),
-                static_cast<long long>(table.rows), table.checksum.substr(0, 12).c_str());
+    std::printf("%-22s %10lld %-4s  %s  same on both sides\n", table.name.c_str(),
+                static_cast<long long>(table.rows), table.rows == 1 ? "row" : "rows",
+                table.checksum.substr(0, 12).c_str());
   }
   std::printf(
       "\n%lld rows are copied. What to do next:\n"

@@ -144,9 +144,7 @@ class Copy {
       }
     };
     Pages pages(source_, table);
-    while (pages.read(send)) {
-      if (options_.on_progress) options_.on_progress(table.name, rows);
-    }
+    while (pages.read(send)) note("copying", table, rows);
     target_.query("SELECT 1", [](const Row&) {});  // What went wrong comes out here.
   }
 
@@ -180,9 +178,12 @@ class Copy {
       sum.checksum = options_.hash(text);
     };
     Pages pages(tx, table);
-    while (pages.read(add)) {
-    }
+    while (pages.read(add)) note("checking", table, sum.rows);
     return sum;
+  }
+
+  void note(std::string_view doing, const StoreTable& table, std::int64_t rows) const {
+    if (options_.on_progress) options_.on_progress(doing, table.name, rows);
   }
 
   Transaction& source_;

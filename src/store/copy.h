@@ -26,9 +26,10 @@ struct CopyOptions {
   bool to_postgres = false;
   // Of 64 hex digits, and such that nobody finds two texts with the same.
   std::function<std::string(std::string_view)> hash;
-  // After every page: how many rows of the table have gone over. Called again from the start when
-  // the target's transaction runs again.
-  std::function<void(std::string_view table, std::int64_t rows)> on_progress;
+  // After every page: what is done, with which table, and how many rows of it are behind. From the
+  // start again when the target's transaction runs again.
+  std::function<void(std::string_view doing, std::string_view table, std::int64_t rows)>
+      on_progress;
 };
 
 struct CopiedTable {
