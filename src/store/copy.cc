@@ -219,10 +219,12 @@ std::vector<CopiedTable> copy_all(Database& source, Transaction& tx, const CopyO
   std::vector<CopiedTable> copied;
   bool begun = false;
   const auto copy_from = [&](Transaction& snapshot) {
-    // The source would read again after a fault; the target has rows already.
-    if (std::exchange(begun, true)) throw CopyError("the source was lost, and is back; copy again");
-    Copy copy(snapshot, target, options);
+    copied.clear();
+    // A source may begin anew, as after a fault; what it gave before must go.
+    target.execute(std::exchange(begun, true) ? "ROLLBACK TO SAVEPOINT begin_of_copy"
+                                              : "SAVEPOINT begin_of_copy");
     target.execute("DELETE FROM audit_head");
+    Copy copy(snapshot, target, options);
     for (const auto& table : store_tables()) {
       at = table.name;
       copy.copy(table);
