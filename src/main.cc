@@ -12,6 +12,7 @@
 #include "serve.h"
 #include "settings/settings.h"
 #include "store/database.h"
+#include "store_commands.h"
 
 namespace {
 
@@ -49,6 +50,7 @@ int run(int argc, char** argv) {
   version_command->add_flag("--json", version_json, "As JSON");
   cli::Commands commands(app);
   cli::AccessCommands access(app);
+  StoreCommands store(app);
 
   try {
     app.parse(argc, argv);
@@ -66,6 +68,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
   }
+  if (store.chosen()) return store.run();
   if (access.chosen()) {
     const Settings known = read_settings(access.settings());
     return access.run([&] { return open_offline(known); }, address_of(known));
