@@ -122,6 +122,7 @@ std::unique_ptr<Database> open(const Place& place) {
       PostgresOptions options;
       options.url = place.url.reveal();
       options.connections = 4;
+      options.long_transactions = true;
       options.start_patience = Duration{5000};
       return open_postgres(std::move(options));
     }

@@ -19,8 +19,8 @@ namespace audit {
 void record(Transaction& tx, const Actor& actor, std::string_view action, std::string_view subject,
             std::string_view detail, Time now);
 
-// Links rows that wait, in one transaction. One process at a time does so; whether another waits for
-// it, or leaves it all to it, is `wait`. True if more may wait.
+// Links rows that wait, in one transaction. One process at a time does so; whether another waits
+// for it, or leaves it all to it, is `wait`. True if more may wait.
 constexpr std::int64_t kLot = 500;
 bool link_pending(Database& db, std::int64_t most, audit_store::Wait wait);
 // All that waits now.

@@ -77,7 +77,8 @@ std::optional<Time> Herald::run_once(Time now) {
   }
   const Time next_look = looked_at_ + between_looks;
   // A clock that was set back holds nothing up.
-  if (now < sent_at_ + kBetweenWords && now >= sent_at_) return std::min(next_look, sent_at_ + kBetweenWords);
+  if (now < sent_at_ + kBetweenWords && now >= sent_at_)
+    return std::min(next_look, sent_at_ + kBetweenWords);
   const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
   sent_at_ = now;
   try {

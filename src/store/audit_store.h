@@ -10,8 +10,8 @@
 #include "domain/actor.h"
 #include "store/database.h"
 
-// The rows of audit_log and its head, and those that wait to be linked to them. Each function is one
-// step of the caller's transaction.
+// The rows of audit_log and its head, and those that wait to be linked to them. Each function is
+// one step of the caller's transaction.
 namespace holdpoint::audit_store {
 
 struct Entry {
@@ -34,8 +34,8 @@ Head head(Transaction& tx);
 // Writes a row that is in no chain yet; its number and hash do not count. `id` tells its order.
 void add_pending(Transaction& tx, const std::string& id, const Entry& entry);
 bool any_pending(Transaction& tx);
-// The head for the caller alone until its transaction ends; nothing if another has it and the caller
-// does not want to wait, or if it is gone.
+// The head for the caller alone until its transaction ends; nothing if another has it and the
+// caller does not want to wait, or if it is gone.
 enum class Wait { no, yes };
 std::optional<Head> lock_head(Transaction& tx, Wait wait);
 // Up to `most` rows that wait, oldest first, with their ids.

@@ -6,8 +6,7 @@ namespace holdpoint::dialect {
 namespace {
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (auto at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + with.size())) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
     text.replace(at, what.size(), with);
   }
 }

@@ -42,7 +42,7 @@ class PostgresDatabase final : public Database {
  public:
   explicit PostgresDatabase(PostgresOptions options)
       : options_(std::move(options)),
-        pool_({.url = options_.url, .most = options_.connections}, clock_),
+        pool_({options_.url, options_.connections, options_.long_transactions}, clock_),
         bulletin_(options_.url, pool_, clock_) {
     prepare_postgres(options_.url, options_.start_patience, options_.give_up, clock_);
   }

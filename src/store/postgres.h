@@ -15,6 +15,8 @@ struct PostgresOptions {
   // How long a start waits for a server that is not there yet.
   Duration start_patience{30'000};
   std::function<bool()> give_up;  // True: it need not wait any longer.
+  // A transaction may take as long as it likes, and hold up others; for one that is alone.
+  bool long_transactions = false;
   // After every commit that changed something.
   std::function<void()> on_commit;
 };

@@ -35,7 +35,8 @@ void PostgresBulletin::post(std::span<const std::string> texts) {
     for (const auto& text : texts) {
       // By itself: in a transaction with others it would have to wait for the disk.
       taken.connection().begin_single();
-      taken.connection().query(kPost, [](const Row&) {}, text);
+      taken.connection().query(
+          kPost, [](const Row&) {}, text);
     }
   } catch (const PostgresError& e) {
     taken.note_failure(e);

@@ -105,14 +105,17 @@ std::unique_ptr<PostgresPool::Pooled> PostgresPool::make() {
   PostgresConnection::Options options;
   options.url = options_.url;
   options.prepare = prepare_;
+  if (options_.long_transactions) options.patience = 10min;
   options.mark = new_uuid(clock_.now());
   auto pooled = std::unique_ptr<Pooled>(new Pooled{PostgresConnection(std::move(options))});
   auto& connection = pooled->connection;
   commit_marks::insert(connection, connection.mark(), clock_.now());
-  // A node that is frozen in the middle of a transaction must not hold up the others.
-  connection.post("SET idle_in_transaction_session_timeout = '5s'");
-  // Longer than the server takes to find out that two wait for each other.
-  connection.post("SET lock_timeout = '2500ms'");
+  if (!options_.long_transactions) {
+    // A node that is frozen in the middle of a transaction must not hold up the others.
+    connection.post("SET idle_in_transaction_session_timeout = '5s'");
+    // Longer than the server takes to find out that two wait for each other.
+    connection.post("SET lock_timeout = '2500ms'");
+  }
   greet_postgres(connection, clock_);
   return pooled;
 }

@@ -20,6 +20,7 @@ class PostgresPool {
   struct Options {
     std::string url;
     std::size_t most = 16;
+    bool long_transactions = false;
   };
   PostgresPool(Options options, DatabaseClock& clock)
       : options_(std::move(options)), clock_(clock) {}

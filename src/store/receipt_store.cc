@@ -6,10 +6,10 @@ bool has_other_body(Transaction& tx, const Receipt& receipt) {
   if (receipt.webhook_id.empty()) return false;
   bool found = false;
   tx.query(
-      "SELECT 1 FROM webhook_receipts WHERE agent_name = $1 AND webhook_id = $2 AND body_hash <> $3 "
+      "SELECT 1 FROM webhook_receipts WHERE agent_name = $1 AND webhook_id = $2 AND body_hash <> "
+      "$3 "
       "LIMIT 1",
-      [&](const Row&) { found = true; }, receipt.agent_name, receipt.webhook_id,
-      receipt.body_hash);
+      [&](const Row&) { found = true; }, receipt.agent_name, receipt.webhook_id, receipt.body_hash);
   return found;
 }
 

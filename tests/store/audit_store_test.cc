@@ -99,7 +99,8 @@ TEST_CASE("all rows come in order, those with an impossible number first") {
 TEST_CASE("rows that wait come oldest first, as they were written, and wait no more once linked") {
   Log log;
   log.write([](Transaction& tx) {
-    for (std::int64_t seq : {3, 1, 2}) audit_store::add_pending(tx, std::to_string(seq), entry(seq));
+    for (std::int64_t seq : {3, 1, 2})
+      audit_store::add_pending(tx, std::to_string(seq), entry(seq));
   });
   const auto subjects = [&] {
     std::vector<std::string> all;
