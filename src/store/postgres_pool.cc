@@ -125,6 +125,7 @@ void PostgresPool::give_back(std::unique_ptr<Pooled> pooled) {
     std::lock_guard lock(mutex_);
     idle_.push_back(std::move(pooled));
   }
+  note_up();  // It was of use: an outage that was noted meanwhile is over.
   changed_.notify_one();
 }
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
@@ -170,7 +171,8 @@ class Pooler:
 
 
 class Wire:
-    """The way to a server. It loses every so many-th COMMIT, in turns before the server has it and after it was done."""
+    """The way to a server, and what is lost on it: every so many-th COMMIT, in turns before the server has it and after it
+    was done; or a connection that `cut_at` names."""
 
     def __init__(self, world, postgres):
         self._server = ("127.0.0.1", postgres.port)
@@ -179,27 +181,46 @@ class Wire:
         self.every = 0
         self.lost = Counter()
         self._seen, self._lock = 0, threading.Lock()
+        self._connections, self._cut_at, self._deaf_for, self._deaf_until = 0, None, 0.0, 0.0
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut_at(self, connection, packet, deaf_for):
+        """Of the connections from now on, that one is cut at that packet of the node, both counted from 1; afterwards
+        none is let through for so many seconds."""
+        self._connections, self._cut_at, self._deaf_for, self._deaf_until = 0, (connection, packet), deaf_for, 0.0
+
+    @property
+    def has_cut(self):
+        return self._cut_at is None
 
     def _accept(self):
         with contextlib.suppress(OSError):
             while True:
                 client = self._listener.accept()[0]
+                if time.monotonic() < self._deaf_until:
+                    client.close()
+                    continue
+                self._connections += 1
                 ends = client, socket.create_connection(self._server)
-                doomed = threading.Event()
+                doomed, number = threading.Event(), self._connections
                 for carry in (self._carry_there, self._carry_back):
-                    threading.Thread(target=self._until_cut, args=(carry, ends, doomed), daemon=True).start()
+                    threading.Thread(target=self._until_cut, args=(carry, ends, doomed, number), daemon=True).start()
 
     @staticmethod
-    def _until_cut(carry, ends, doomed):
+    def _until_cut(carry, ends, doomed, number):
         with contextlib.suppress(OSError):
-            carry(*ends, doomed)
+            carry(*ends, doomed, number)
         for end in ends:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
-    def _carry_there(self, client, server, doomed):
+    def _carry_there(self, client, server, doomed, number):
+        packet = 0
         while data := client.recv(1 << 16):
+            packet += 1
+            if self._cut_at == (number, packet):
+                self._cut_at, self._deaf_until = None, time.monotonic() + self._deaf_for
+                return
             fate = self._fate() if b"COMMIT\0" in data else None
             if fate == "command":
                 return
@@ -207,7 +228,7 @@ class Wire:
                 doomed.set()
             server.sendall(data)
 
-    def _carry_back(self, client, server, doomed):
+    def _carry_back(self, client, server, doomed, number):
         while data := server.recv(1 << 16):
             if not doomed.is_set():
                 client.sendall(data)
