@@ -1,5 +1,6 @@
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -35,6 +36,9 @@ std::string check_postgres_url(const std::string& url) {
       said = "its port is no number";
     }
   }
+  // libpq would take what follows the first one for the host, and say so.
+  const std::string_view authority = std::string_view(url).substr(0, url.find('?'));
+  if (std::count(authority.begin(), authority.end(), '@') > 1) said = "it has more than one @";
   PQconninfoFree(options);
   PQfreemem(wrong);
   while (!said.empty() && said.back() == '\n') said.pop_back();

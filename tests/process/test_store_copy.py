@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
 
 from client import check, equal, wait_until
@@ -24,6 +25,9 @@ POEM = {"asks": [{"questions": [{"question": "What style?", "options": ["haiku",
 def programs():
     """The caller's own PG… variables would lead PostgreSQL's programs elsewhere."""
     return {name: value for name, value in clean_environment().items() if not name.startswith("PG")}
+
+
+copy_case = partial(case, engine="any", why="each case has both databases of its own")
 
 
 class Postgres:
@@ -189,7 +193,7 @@ def move(world, stop):
     return deployment, new, server
 
 
-@case("what waited on SQLite goes on on PostgreSQL after a copy", limit=200)
+@copy_case("what waited on SQLite goes on on PostgreSQL after a copy", limit=200)
 def moved(world):
     def stop(server):
         equal(server.terminate()[0], 0, "exit code")
@@ -214,12 +218,12 @@ def moved(world):
     root.completed(root.trigger("slow"))
 
 
-@case("a server that was killed is copied too: a callback that was due and a turn that ran go on on PostgreSQL", limit=200)
+@copy_case("a server that was killed is copied too: a callback that was due and a turn that ran go on on PostgreSQL", limit=200)
 def moved_after_a_kill(world):
     move(world, lambda server: server.kill())
 
 
-@case("a callback that was due arrives after a copy, once, as the delivery that it was")
+@copy_case("a callback that was due arrives after a copy, once, as the delivery that it was")
 def due_callback(world):
     down = threading.Event()
     down.set()
@@ -239,7 +243,7 @@ def due_callback(world):
     equal({callback.id for callback in receiver.received}, {client.deliveries(session=session)[0]["id"]}, "the callbacks' ids")
 
 
-@case("a database that a server has is not copied, and says which process to stop")
+@copy_case("a database that a server has is not copied, and says which process to stop")
 def running(world):
     server = world.server({"database": {"url": ON_FILE}}, [external_agent("caller")])
     server.client().ask("Go?", agent="caller")
@@ -267,7 +271,7 @@ def running(world):
     copy(new, postgres.database("third"))
 
 
-@case("a target that is not empty is refused with the tables that have rows, and stays as it was")
+@copy_case("a target that is not empty is refused with the tables that have rows, and stays as it was")
 def not_empty(world):
     server = world.server({"database": {"url": ON_FILE}}, [external_agent("caller")])
     server.client().ask("Go?", agent="caller")
@@ -284,7 +288,7 @@ def not_empty(world):
     refused(file_of(server), early, "the target is not empty", "server_secrets has", "start no server on it before")
 
 
-@case("rows that change on their way are found before the commit, and nothing is kept")
+@copy_case("rows that change on their way are found before the commit, and nothing is kept")
 def tampered(world):
     server = world.server({"database": {"url": ON_FILE}}, [external_agent("caller")])
     for _ in range(30):
@@ -307,7 +311,7 @@ def tampered(world):
     copy(file_of(server), new + "?options=-csearch_path%3Dkept")
 
 
-@case("a copy that is killed leaves an empty target, and one whose database restarts is whole or says so", limit=200)
+@copy_case("a copy that is killed leaves an empty target, and one whose database restarts is whole or says so", limit=200)
 def interrupted(world):
     server = world.server({"database": {"url": ON_FILE}}, [external_agent("caller")])
     for _ in range(10):
@@ -352,7 +356,7 @@ def make_tables(url):
     equal(listed.returncode, 0, f"keys list: {listed}")
 
 
-@case("what is typed wrong is said with the fix, changes nothing, and shows no password")
+@copy_case("what is typed wrong is said with the fix, changes nothing, and shows no password")
 def mistyped(world):
     server = world.server({"database": {"url": ON_FILE}})
     server.terminate()
@@ -402,7 +406,7 @@ def mistyped(world):
     check("all its nodes, must be stopped" in " ".join(told.stdout.split()), f"the help: {told.stdout}")
 
 
-@case("both URLs may come from the environment or a file, and no password is shown")
+@copy_case("both URLs may come from the environment or a file, and no password is shown")
 def from_secrets(world):
     server = world.server({"database": {"url": ON_FILE}}, [external_agent("caller")])
     server.client().ask("Go?", agent="caller")
