@@ -25,7 +25,8 @@ Event session_started(const SessionId& id, const std::string& agent,
                       const std::optional<SessionId>& parent) {
   Facts facts{{"agent", agent}};
   if (parent) facts.emplace_back("parent", parent->text());
-  return {id, "session_started", std::move(facts)};
+  // Nobody can have waited for it yet.
+  return {id, "session_started", std::move(facts), Level::info, true, false};
 }
 
 Event trigger_repeated(const SessionId& id, const std::string& agent) {

@@ -10,8 +10,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What was told within this time goes out together, so that word costs little when much happens.
-constexpr auto kBetweenWords = 5ms;
+// What was told within this time goes out together, so that word costs little when much happens:
+// the shorter when the last one said little, the longer when it said much.
+constexpr auto kAfterLittle = 3ms;
+constexpr auto kAfterMuch = 15ms;
+constexpr std::size_t kMuch = 4;
 // While word comes through, looking is only a net.
 constexpr auto kBetweenLooks = 1s;
 constexpr auto kBetweenTouches = 5s;
@@ -77,10 +80,11 @@ std::optional<Time> Herald::run_once(Time now) {
   }
   const Time next_look = looked_at_ + between_looks;
   // A clock that was set back holds nothing up.
-  if (now < sent_at_ + kBetweenWords && now >= sent_at_)
-    return std::min(next_look, sent_at_ + kBetweenWords);
+  const Time next_word = sent_at_ + (said_much_ ? kAfterMuch : kAfterLittle);
+  if (now < next_word && now >= sent_at_) return std::min(next_look, next_word);
   const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
   sent_at_ = now;
+  said_much_ = word.touched.size() > kMuch;
   try {
     send(word);
   } catch (const StoreError&) {

@@ -11,21 +11,20 @@ std::optional<Views::SessionView> Views::session(const SessionId& id, Until unti
     if (!session || is_finished(session->status)) return true;
     return until == Until::settled && session->status != SessionStatus::running;
   };
-  auto session = look();
-  if (longest > Duration{0} && !satisfied(session)) {
-    const auto deadline = std::chrono::steady_clock::now() + longest;
-    Journal::Watch watch(journal_, id);
-    session = look();
-    while (!satisfied(session) && watch.wait_until(deadline)) session = look();
+  const auto deadline = std::chrono::steady_clock::now() + longest;
+  const bool waits = longest > Duration{0};
+  std::optional<Journal::Watch> watch;
+  if (waits) watch.emplace(journal_, id);
+  while (true) {
+    auto session = look();
+    while (waits && !satisfied(session) && watch->wait_until(deadline)) session = look();
+    if (!session) return std::nullopt;
+    SessionView view{std::move(*session), {}};
+    if (view.session.status != SessionStatus::pending_input) return view;
+    view.pending = db_.read([&](Transaction& tx) { return question_store::pending_of(tx, id); });
+    // While one is pending the session is parked as it was seen; else it has gone on since.
+    if (!view.pending.empty()) return view;
   }
-  if (!session) return std::nullopt;
-  if (session->status != SessionStatus::pending_input) return SessionView{std::move(*session), {}};
-  // Session and questions as they were at one moment.
-  return db_.read([&](Transaction& tx) -> std::optional<SessionView> {
-    auto parked = session_store::find(tx, id);
-    if (!parked) return std::nullopt;
-    return SessionView{std::move(*parked), question_store::pending_of(tx, id)};
-  });
 }
 
 std::optional<Question> Views::question(const QuestionId& id, Duration longest) {
