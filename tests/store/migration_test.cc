@@ -23,7 +23,7 @@ std::vector<std::string> first_migration() {
 class FirstRelease {
  public:
   explicit FirstRelease(const std::filesystem::path& file) {
-    if (const auto url = test_postgres_url(file)) {
+    if (const auto url = bare_test_postgres_url(file)) {
       PostgresConnection::Options options;
       options.url = *url;
       postgres_ = std::make_unique<PostgresConnection>(options);
