@@ -10,11 +10,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What was told within this time goes out together, so that word costs little when much happens:
-// the shorter when the last one said little, the longer when it said much.
-constexpr auto kAfterLittle = 3ms;
-constexpr auto kAfterMuch = 15ms;
-constexpr std::size_t kMuch = 4;
+// What was told within this time goes out together. Every word wakes every node, and the database
+// for each: where much happens they come seldom, where little happens soon.
+constexpr auto kWhenQuiet = 3ms;
+constexpr auto kWhenBusy = 20ms;
+constexpr double kBusy = 0.2;  // Sessions that move, a millisecond.
 // While word comes through, looking is only a net.
 constexpr auto kBetweenLooks = 1s;
 constexpr auto kBetweenTouches = 5s;
@@ -80,11 +80,13 @@ std::optional<Time> Herald::run_once(Time now) {
   }
   const Time next_look = looked_at_ + between_looks;
   // A clock that was set back holds nothing up.
-  const Time next_word = sent_at_ + (said_much_ ? kAfterMuch : kAfterLittle);
+  const Time next_word = sent_at_ + (pace_ > kBusy ? kWhenBusy : kWhenQuiet);
   if (now < next_word && now >= sent_at_) return std::min(next_look, next_word);
   const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
+  const auto since = std::max<std::int64_t>(1, (now - sent_at_).count());
+  const double pace = static_cast<double>(word.touched.size()) / static_cast<double>(since);
+  pace_ += 0.2 * (pace - pace_);
   sent_at_ = now;
-  said_much_ = word.touched.size() > kMuch;
   try {
     send(word);
   } catch (const StoreError&) {

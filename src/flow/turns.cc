@@ -14,6 +14,7 @@ using session_store::Commit;
 namespace {
 
 constexpr Duration kElsewhere{20};
+constexpr Duration kQuiet{50};
 
 }  // namespace
 
@@ -84,7 +85,9 @@ std::vector<ClaimedTurn> Turns::claim(Time now, std::int64_t most) {
 std::optional<Time> Turns::run_once(Time now) {
   const std::int64_t free = static_cast<std::int64_t>(options_.workers) - running();
   if (free <= 0) return std::nullopt;  // The next worker that is done wakes us.
-  for (auto& turn : claim(now, free)) {
+  auto turns = claim(now, free);
+  const bool any = !turns.empty();
+  for (auto& turn : turns) {
     const auto running = std::make_shared<Running>();
     running->lease = turn.lease;
     running_.with([&](RunningTurns& r) { r[turn.lease.session] = running; });
@@ -103,6 +106,9 @@ std::optional<Time> Turns::run_once(Time now) {
       running_.with([&](RunningTurns& r) { r.erase(running->lease.session); });
     }
   }
+  // Where one was due others soon are, and wake us; when the next is due is asked in a quiet
+  // moment.
+  if (any) return now + kQuiet;
   const auto next = db_.read([](Transaction& tx) { return session_store::next_due(tx); });
   // What is due and was not to be had is in another node's hands.
   return next ? std::optional(std::max(*next, now + kElsewhere)) : next;

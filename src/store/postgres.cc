@@ -124,8 +124,8 @@ class PostgresDatabase final : public Database {
       connection.commit();
     } catch (const PostgresError& e) {
       if (e.kind() == Kind::lost && connection.commit_sent()) {
-        if (!connection.has_written()) return;  // There was nothing to lose.
         taken.note_failure(e);
+        if (!connection.has_written()) return;  // There was nothing to lose.
         if (was_committed(taken)) return;
         throw;  // It was not, and never will be: run again.
       }

@@ -91,7 +91,7 @@ void PostgresBulletin::listen_once(const std::function<void(std::string_view)>& 
       if (text == probe_) {
         answered = true;
         set_open(true, "");
-      } else {
+      } else if (!text.starts_with("probe ")) {
         on_text(text);
       }
     });

@@ -165,7 +165,9 @@ void PostgresConnection::connect() {
   PQenterPipelineMode(connection_);
 }
 
-void PostgresConnection::begin_write() { begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"); }
+void PostgresConnection::begin_write() {
+  begin(usual_begin_ ? "BEGIN" : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+}
 void PostgresConnection::begin_read() { begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); }
 
 void PostgresConnection::begin_single() {

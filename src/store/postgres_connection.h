@@ -56,6 +56,8 @@ class PostgresConnection final : public Transaction {
   // Sent with the first statement.
   void begin_write();
   void begin_read();
+  // The server begins a transaction as a write wants it by itself, without being told how.
+  void note_usual_begin() { usual_begin_ = true; }
   // One statement by itself; the next throws, unsent.
   void begin_single();
   struct SecondStatement {};
@@ -124,6 +126,7 @@ class PostgresConnection final : public Transaction {
   bool commit_sent_ = false;
   std::string ended_as_;  // What the server called the last transaction's end.
   bool has_written_ = false;
+  bool usual_begin_ = false;
   bool marked_ = false;
   std::int64_t marked_commits_ = 0;
   bool behind_ = false;  // Answers that nobody waited for are still to be read.

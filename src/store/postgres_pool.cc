@@ -116,6 +116,8 @@ std::unique_ptr<PostgresPool::Pooled> PostgresPool::make() {
     // Longer than the server takes to find out that two wait for each other.
     connection.post("SET lock_timeout = '2500ms'");
   }
+  // Every statement is planned once; which rows it is asked for makes no difference to any of ours.
+  connection.post("SET plan_cache_mode = force_generic_plan");
   greet_postgres(connection, clock_);
   return pooled;
 }

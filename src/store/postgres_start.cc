@@ -141,10 +141,13 @@ void greet_postgres(PostgresConnection& connection, DatabaseClock& clock) {
   bool waits_for_disk = true;
   connection.query(
       "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
-      "current_setting('synchronous_commit') <> 'off'",
+      "current_setting('synchronous_commit') <> 'off', "
+      "current_setting('default_transaction_isolation') = 'read committed' AND "
+      "current_setting('default_transaction_read_only') = 'off'",
       [&](const Row& row) {
         millis = row.integer(0);
         waits_for_disk = row.integer(1) != 0;
+        if (row.integer(2) != 0) connection.note_usual_begin();
       });
   clock.note(Time{Duration{millis}}, before, std::chrono::steady_clock::now());
   // A 2xx means that it is on disk, whatever the server's own default.
