@@ -214,6 +214,7 @@ class Node {
         notices_(agents_, notices_from(settings, public_url_)),
         gate_(clock_, credentials_, keys_, people_, form_nonce(*db_), gate_from(settings)) {
     refuse_to_stand_open();
+    journal_.seats = &turns_;
     journal_.on_turn_due = [this] { turns_.wake(); };
     journal_.on_delivery_due = [this] { courier_.wake(); };
     journal_.on_deadline = [this](Time deadline) { expiry_.note_deadline(deadline); };

@@ -87,8 +87,10 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, const A
   if (!any_pending) return AlreadyAnswered{};
 
   try {
+    Offer offer(journal_.seats, now);
     Done done = db_.write([&](Transaction& tx) {
       Done d;
+      d.story.seat = offer.seat();
       // Two answers to one ask at once: the second must see what the first settled, or neither
       // would find the ask complete.
       session_store::lock(tx, id);
@@ -120,6 +122,7 @@ AnswerOutcome Answers::answer(const SessionId& id, const Answer& answer, const A
       return d;
     });
     journal_.announce(done.story);
+    offer.start(std::move(done.story.claimed));
     return std::move(done.outcome);
   } catch (LostRace& race) {
     return AnswerConflict{std::move(race.counted)};

@@ -28,6 +28,20 @@ Done repeated(Transaction& tx, const std::string& agent_name, const std::string&
   return done;
 }
 
+// As session_store::insert has claimed it.
+session_store::ClaimedTurn first_turn(const session_store::NewSession& session, Time now) {
+  session_store::ClaimedTurn turn;
+  turn.lease = {session.id, 1};
+  turn.agent_name = session.agent_name;
+  turn.turn = 1;
+  turn.attempts = 1;
+  turn.reason = TurnReason::start;
+  turn.due_since = now;
+  turn.has_parent = session.parent_id.has_value();
+  turn.payload = session.payload;
+  return turn;
+}
+
 void check_parent(Transaction& tx, const SessionId& parent_id) {
   session_store::lock(tx, parent_id);
   const auto parent = session_store::find(tx, parent_id);
@@ -51,6 +65,7 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     throw BadRequest("agent", "\"" + agent->name +
                                   "\" is external: it runs elsewhere and asks by POST /agent/ask");
   }
+  Offer offer(journal_.seats, now);
   const auto step = [&](Transaction& tx) {
     Done d;
     if (trigger.receipt && !receipt_store::insert(tx, *trigger.receipt, now)) throw Replayed{};
@@ -61,6 +76,7 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     session.payload = trigger.payload;
     session.parent_id = trigger.parent_id;
     session.idempotency_key = trigger.idempotency_key;
+    session.seat = offer.seat();
     if (!session_store::insert(tx, session, now)) {
       // The first may have come at the same time, on another node, and be seen only now.
       if (trigger.receipt && receipt_store::has_other_body(tx, *trigger.receipt)) throw Replayed{};
@@ -68,7 +84,12 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     }
     if (trigger.parent_id) check_parent(tx, *trigger.parent_id);  // Throws: the row goes again.
     d.story.add(tx, events::session_started(session.id, agent->name, trigger.parent_id), now);
-    d.story.turn_due = true;
+    if (session.seat) {
+      d.story.claimed = first_turn(session, now);
+      d.story.add(tx, events::turn_started(session.id, 1, 1, TurnReason::start), now);
+    } else {
+      d.story.turn_due = true;
+    }
     audit::record(tx, trigger.by, "session_started", "session:" + session.id.text(), agent->name,
                   now);
     return d;
@@ -76,6 +97,7 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
   try {
     Done done = db_.write(step);
     journal_.announce(done.story);
+    offer.start(std::move(done.story.claimed));
     return std::move(done.admitted);
   } catch (const Replayed&) {
     Admitted refused;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "flow/events.h"
+#include "flow/seats.h"
 #include "store/database.h"
 
 namespace holdpoint {
@@ -20,6 +21,9 @@ class Story {
   void add(Transaction& tx, Event event, Time now);
 
   std::vector<Event> events;
+  // If there is a seat, the turn that became due was claimed for it instead.
+  std::optional<session_store::Seat> seat;
+  std::optional<session_store::ClaimedTurn> claimed;
   bool turn_due = false;
   bool delivery_due = false;
   std::optional<Time> deadline;  // The earliest new one.
@@ -28,6 +32,8 @@ class Story {
 // Carries what was committed to those who wait for it. Safe to share between threads.
 class Journal {
  public:
+  // Where turns can run that are claimed as they become due; none: they are claimed afterwards.
+  Seats* seats = nullptr;
   // Wakes for the loops; set before the first announcement, empty ones are not called.
   std::function<void()> on_turn_due;
   std::function<void()> on_delivery_due;

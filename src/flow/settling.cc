@@ -32,7 +32,12 @@ void Settling::ask_over(Transaction& tx, Story& story, const std::vector<Questio
     return end(tx, story, settled, SessionStatus::completed, resume, "", now);
   }
   const TurnReason reason = outcome.answered ? TurnReason::answer : TurnReason::timeout;
-  if (session_store::resume(tx, session, reason, resume, now)) {
+  if (story.seat) {
+    story.claimed = session_store::resume_claimed(tx, session, reason, resume, *story.seat, now);
+    if (!story.claimed) return;
+    story.add(tx, events::session_resumed(session, reason), now);
+    story.add(tx, events::turn_started(session, story.claimed->turn, 1, reason), now);
+  } else if (session_store::resume(tx, session, reason, resume, now)) {
     story.add(tx, events::session_resumed(session, reason), now);
     story.turn_due = true;
   }

@@ -45,6 +45,7 @@ void Turns::start() {
 }
 
 void Turns::stop(Duration grace) {
+  closing_ = true;
   claimer_.stop();
   const auto deadline = std::chrono::steady_clock::now() + grace;
   while (running() > 0 && std::chrono::steady_clock::now() < deadline) {
@@ -83,29 +84,14 @@ std::vector<ClaimedTurn> Turns::claim(Time now, std::int64_t most) {
 }
 
 std::optional<Time> Turns::run_once(Time now) {
-  const std::int64_t free = static_cast<std::int64_t>(options_.workers) - running();
-  if (free <= 0) return std::nullopt;  // The next worker that is done wakes us.
+  const std::int64_t free = static_cast<std::int64_t>(options_.workers) - running() - offered_;
+  if (free <= 0) {
+    // The next worker that is done wakes us; a place that was offered may come back without a word.
+    return offered_ > 0 ? std::optional(now + kElsewhere) : std::nullopt;
+  }
   auto turns = claim(now, free);
   const bool any = !turns.empty();
-  for (auto& turn : turns) {
-    const auto running = std::make_shared<Running>();
-    running->lease = turn.lease;
-    running_.with([&](RunningTurns& r) { r[turn.lease.session] = running; });
-    auto job = [this, running, turn = std::move(turn)]() mutable {
-      execute(turn, running);
-      const bool was_full = running_.with([&](RunningTurns& r) {
-        const bool full = r.size() >= options_.workers;
-        const auto it = r.find(turn.lease.session);
-        // A later claim of the same session may have taken the place.
-        if (it != r.end() && it->second == running) r.erase(it);
-        return full;
-      });
-      if (was_full) claimer_.wake();
-    };
-    if (!workers_.submit(std::move(job))) {
-      running_.with([&](RunningTurns& r) { r.erase(running->lease.session); });
-    }
-  }
+  for (auto& turn : turns) submit(std::move(turn));
   // Where one was due others soon are, and wake us; when the next is due is asked in a quiet
   // moment.
   if (any) return now + kQuiet;
@@ -115,7 +101,43 @@ std::optional<Time> Turns::run_once(Time now) {
 }
 
 bool Turns::has_room() {
-  return running() < static_cast<std::int64_t>(options_.workers) && !stopping_;
+  return running() + offered_ < static_cast<std::int64_t>(options_.workers) && !closing_;
+}
+
+std::optional<session_store::Seat> Turns::take(Time now) {
+  if (closing_) return std::nullopt;
+  // Counted first: of several that ask at once none may get one too many.
+  if (++offered_ + running() > static_cast<std::int64_t>(options_.workers)) {
+    --offered_;
+    return std::nullopt;
+  }
+  return session_store::Seat{options_.node, now + options_.lease};
+}
+
+void Turns::start(ClaimedTurn turn) {
+  if (turn.reason == TurnReason::answer) metrics_.resumed(Duration{0});
+  submit(std::move(turn));
+  --offered_;
+}
+
+void Turns::submit(ClaimedTurn turn) {
+  const auto running = std::make_shared<Running>();
+  running->lease = turn.lease;
+  running_.with([&](RunningTurns& r) { r[turn.lease.session] = running; });
+  auto job = [this, running, turn = std::move(turn)]() mutable {
+    execute(turn, running);
+    const bool was_full = running_.with([&](RunningTurns& r) {
+      const bool full = r.size() >= options_.workers;
+      const auto it = r.find(turn.lease.session);
+      // A later claim of the same session may have taken the place.
+      if (it != r.end() && it->second == running) r.erase(it);
+      return full;
+    });
+    if (was_full) claimer_.wake();
+  };
+  if (!workers_.submit(std::move(job))) {
+    running_.with([&](RunningTurns& r) { r.erase(running->lease.session); });
+  }
 }
 
 void Turns::heartbeat(Time now) {

@@ -14,7 +14,7 @@
 namespace holdpoint {
 
 // Claims due turns, runs each on a worker, and keeps their leases alive meanwhile.
-class Turns {
+class Turns final : public Seats {
  public:
   struct Options {
     std::string node;
@@ -28,7 +28,7 @@ class Turns {
 
   Turns(Database& db, Journal& journal, TurnEnd& end, Metrics& metrics, Agents& agents,
         Runners runners, const Clock& clock, Options options);
-  ~Turns() { stop(Duration{0}); }
+  ~Turns() override { stop(Duration{0}); }
 
   // Leases left by a process that is gone, made due at once. Only where no other process shares the
   // database.
@@ -55,6 +55,10 @@ class Turns {
   // Whether a turn that is due now would be claimed here at once.
   bool has_room();
 
+  std::optional<session_store::Seat> take(Time now) override;
+  void give_back() override { --offered_; }
+  void start(session_store::ClaimedTurn turn) override;
+
  private:
   struct Running {
     Lease lease;
@@ -63,6 +67,8 @@ class Turns {
   // Shared between the worker that runs the turn and whoever may stop it.
   using RunningTurns = std::unordered_map<SessionId, std::shared_ptr<Running>>;
 
+  // Hands the turn to a worker.
+  void submit(session_store::ClaimedTurn turn);
   void execute(session_store::ClaimedTurn& turn, const std::shared_ptr<Running>& running);
   void reply(const session_store::ClaimedTurn& turn, const AgentDefinition& agent,
              const std::string& text);
@@ -79,7 +85,9 @@ class Turns {
   const Runners runners_;
   const Clock& clock_;
   const Options options_;
+  std::atomic<bool> closing_{false};  // Claims no more.
   std::atomic<bool> stopping_{false};
+  std::atomic<std::int64_t> offered_{0};
   Guarded<RunningTurns> running_;
   Pool workers_;
   Loop claimer_;

@@ -43,14 +43,22 @@ std::vector<std::string> hand_over_messages(Transaction& tx, const SessionId& se
 }  // namespace
 
 bool insert(Transaction& tx, const NewSession& session, Time now) {
-  const bool due = session.status == SessionStatus::running;
+  std::optional<Time> due;
+  std::optional<std::string> node;
+  if (session.status == SessionStatus::running) due = now;
+  if (session.seat) {
+    due = session.seat->lease_until;
+    node = session.seat->node;
+  }
+  const int claims = session.seat ? 1 : 0;
   return tx.execute(
              "INSERT INTO agent_sessions (id, agent_name, status, original_payload, parent_id, "
-             "idempotency_key, questions_asked, created_at, updated_at, due_at) "
-             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING",
+             "idempotency_key, questions_asked, created_at, updated_at, due_at, leased_by, "
+             "lease_number, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, "
+             "$11) ON CONFLICT DO NOTHING",
              session.id, session.agent_name, to_text(session.status), session.payload,
-             session.parent_id, session.idempotency_key, session.questions_asked, now,
-             due ? std::optional(now) : std::nullopt) == 1;
+             session.parent_id, session.idempotency_key, session.questions_asked, now, due, node,
+             claims) == 1;
 }
 
 void lock(Transaction& tx, const SessionId& id) {
@@ -214,6 +222,39 @@ bool resume(Transaction& tx, const SessionId& id, TurnReason reason, const std::
              "turn_reason = $1, resume = $2, due_at = $3, updated_at = $3 "
              "WHERE id = $4 AND status = 'pending_input'",
              to_text(reason), resume, now, id) == 1;
+}
+
+std::optional<ClaimedTurn> resume_claimed(Transaction& tx, const SessionId& id, TurnReason reason,
+                                          const std::string& resume, const Seat& seat, Time now) {
+  std::optional<ClaimedTurn> claimed;
+  bool has_messages = false;
+  tx.query(
+      "UPDATE agent_sessions SET status = 'running', turn = turn + 1, attempts = 1, "
+      "turn_reason = $1, resume = $2, due_at = $3, leased_by = $4, "
+      "lease_number = lease_number + 1, updated_at = $5 "
+      "WHERE id = $6 AND status = 'pending_input' "
+      "RETURNING agent_name, turn, refusals, parent_id, original_payload, execution_state, "
+      "lease_number, EXISTS (SELECT 1 FROM agent_messages m WHERE m.session_id = "
+      "agent_sessions.id)",
+      [&](const Row& row) {
+        ClaimedTurn c;
+        c.lease = {id, row.integer(6)};
+        c.agent_name = row.string(0);
+        c.turn = row.integer(1);
+        c.attempts = 1;
+        c.refusals = row.integer(2);
+        c.reason = reason;
+        c.due_since = now;
+        c.has_parent = !row.is_null(3);
+        c.payload = row.string(4);
+        c.state = row.optional_string(5);
+        c.resume = resume;
+        has_messages = row.integer(7) != 0;
+        claimed = std::move(c);
+      },
+      to_text(reason), resume, seat.lease_until, seat.node, now, id);
+  if (has_messages) claimed->messages = hand_over_messages(tx, id, claimed->turn, true);
+  return claimed;
 }
 
 bool end_parked(Transaction& tx, const SessionId& id, SessionStatus status, TurnReason reason,

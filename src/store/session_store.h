@@ -12,6 +12,28 @@
 // transaction.
 namespace holdpoint::session_store {
 
+// A turn that may run, with all that its agent gets.
+struct ClaimedTurn {
+  Lease lease;
+  std::string agent_name;
+  std::int64_t turn = 0;
+  std::int64_t attempts = 0;  // This claim included.
+  std::int64_t refusals = 0;
+  TurnReason reason = TurnReason::start;
+  Time due_since;
+  bool has_parent = false;
+  std::string payload;
+  std::optional<std::string> state;
+  std::optional<std::string> resume;
+  std::vector<std::string> messages;
+};
+
+// Whose a turn is, and until when, that is claimed as it becomes due.
+struct Seat {
+  std::string node;
+  Time lease_until;
+};
+
 struct NewSession {
   SessionId id;
   std::string agent_name;
@@ -20,6 +42,7 @@ struct NewSession {
   std::optional<SessionId> parent_id;
   std::optional<std::string> idempotency_key;
   std::int64_t questions_asked = 0;
+  std::optional<Seat> seat;  // Its first turn is claimed at once.
 };
 
 // False if the agent has a session with the same idempotency key already; then nothing was
@@ -44,22 +67,6 @@ struct Filter {
 };
 std::vector<Session> list(Transaction& tx, const Filter& filter);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
-
-// A turn that may run, with all that its agent gets.
-struct ClaimedTurn {
-  Lease lease;
-  std::string agent_name;
-  std::int64_t turn = 0;
-  std::int64_t attempts = 0;  // This claim included.
-  std::int64_t refusals = 0;
-  TurnReason reason = TurnReason::start;
-  Time due_since;
-  bool has_parent = false;
-  std::string payload;
-  std::optional<std::string> state;
-  std::optional<std::string> resume;
-  std::vector<std::string> messages;
-};
 
 // Leases up to `most` sessions due at `now`, the longest due first. A lease that ran out is due
 // again.
@@ -95,6 +102,9 @@ Commit finish(Transaction& tx, const Lease& lease, SessionStatus status,
 // whether it did.
 bool resume(Transaction& tx, const SessionId& id, TurnReason reason, const std::string& resume,
             Time now);
+// The same, and claims the turn.
+std::optional<ClaimedTurn> resume_claimed(Transaction& tx, const SessionId& id, TurnReason reason,
+                                          const std::string& resume, const Seat& seat, Time now);
 bool end_parked(Transaction& tx, const SessionId& id, SessionStatus status, TurnReason reason,
                 const std::string& resume, const std::optional<std::string>& result,
                 const std::optional<std::string>& error, Time now);

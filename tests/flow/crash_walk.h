@@ -11,10 +11,11 @@ namespace holdpoint::test {
 // `act` goes on in a new process until idle, and `check` looks at what is there. Returns the
 // points.
 template <class Prepare, class Act, class Check>
-std::int64_t walk(Prepare prepare, Act act, Check check) {
+std::int64_t walk(Prepare prepare, Act act, Check check, bool with_seats = false) {
   for (std::int64_t point = 1;; ++point) {
     CAPTURE(point);
     World world(1000);
+    world.with_seats = with_seats;
     auto client = prepare(world);
     bool crashed = false;
     try {

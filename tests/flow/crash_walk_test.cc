@@ -64,6 +64,16 @@ TEST_CASE(
   CHECK(points > 60);
 }
 
+TEST_CASE("the store dies at every point of a life whose turns are claimed as they become due") {
+  const auto points = walk(
+      [](World& world) {
+        return Client{world, {}, false};
+      },
+      [](Client& client) { client.act(); }, check_story, true);
+  MESSAGE("points walked: " << points);
+  CHECK(points > 50);
+}
+
 TEST_CASE("the store dies at every point of a timeout and of a cancel, too") {
   for (const bool cancel : {false, true}) {
     CAPTURE(cancel);

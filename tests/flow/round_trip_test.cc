@@ -278,3 +278,75 @@ TEST_CASE("finished sessions are removed after their time, with all that was the
   CHECK(world.deliveries(old).empty());
   CHECK(world.questions(parked).size() == 1);
 }
+
+TEST_CASE("a turn is claimed by the step that makes it due, with all that its agent gets") {
+  World world;
+  world.with_seats = true;
+  world.restart();
+  auto& seats = world.process().seats;
+  const auto id = world.trigger("poet", R"({"topic":"love"})");
+  REQUIRE(seats.waiting.size() == 1);
+  CHECK(world.process().turns.claim(world.now(), 10).empty());
+  CHECK(world.event_types(id) == std::vector<std::string>{"session_started", "turn_started"});
+  world.run_until_idle();
+  world.process().control.message(id, R"({"text":"hurry"})", kAdmin, world.now());
+  world.answer(id, "haiku");
+  REQUIRE(seats.waiting.size() == 1);
+  CHECK(world.process().turns.claim(world.now(), 10).empty());
+  world.run_until_idle();
+  const auto seen = world.runner.seen();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].payload == R"({"topic":"love"})");
+  CHECK_FALSE(seen[0].state);
+  CHECK(seen[1].turn == 2);
+  CHECK(seen[1].reason == TurnReason::answer);
+  CHECK(seen[1].payload == R"({"topic":"love"})");
+  CHECK(seen[1].state == R"({"step":1})");
+  CHECK(seen[1].resume->find("haiku") != std::string::npos);
+  CHECK(seen[1].messages == std::vector<std::string>{R"({"text":"hurry"})"});
+  CHECK(world.session(id).status == SessionStatus::completed);
+  CHECK(seats.taken == 0);
+}
+
+TEST_CASE("a seat that no turn was claimed for is given back") {
+  World world;
+  world.with_seats = true;
+  world.restart();
+  const auto id = world.trigger("poet", "{}", "key");
+  CHECK(world.trigger("poet", "{}", "key") == id);
+  CHECK(world.process().seats.waiting.size() == 1);
+  world.run_until_idle();
+  world.answer(id, "haiku");
+  world.answer(id, "haiku");
+  CHECK(world.process().seats.waiting.size() == 1);
+  CHECK(world.process().seats.taken == 0);
+}
+
+TEST_CASE("a turn whose process died before it ran is due again when its lease ends") {
+  World world;
+  world.with_seats = true;
+  world.restart();
+  const auto id = world.trigger();
+  world.process().seats.waiting.clear();
+  CHECK(world.process().turns.claim(world.now() + 29s, 10).empty());
+  const auto again = world.process().turns.claim(world.now() + 30s, 10);
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].lease.session == id);
+  CHECK(again[0].lease.number == 2);
+  CHECK(again[0].attempts == 2);
+}
+
+TEST_CASE("a turn that was taken over refuses what its first holder still writes") {
+  World world;
+  world.with_seats = true;
+  world.restart();
+  const auto id = world.trigger();
+  auto stale = std::move(world.process().seats.waiting.front());
+  world.process().seats.waiting.clear();
+  world.clock.advance(31s);
+  CHECK(world.run_until_idle() == 1);
+  CHECK(world.session(id).status == SessionStatus::pending_input);
+  world.process().turns.run(std::move(stale));
+  CHECK(world.count_events(id, "turn_discarded") == 1);
+  CHECK(world.questions(id).size() == 1);
+}

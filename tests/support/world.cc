@@ -80,6 +80,7 @@ World::World(std::int64_t max_attempts) : agents(test_agents()), max_attempts_(m
 void World::start(std::unique_ptr<Database> db) {
   process_ = std::make_unique<Process>(std::move(db), agents, http, runner, clock, notices_options,
                                        max_attempts_);
+  if (with_seats) process_->journal.seats = &process_->seats;
   process_->turns.reclaim(clock.now());
   process_->courier.reclaim(clock.now());
 }
@@ -101,6 +102,13 @@ int World::run_until_idle() {
   while (busy) {
     busy = false;
     process_->expiry.run_once(clock.now());
+    while (!process_->seats.waiting.empty()) {
+      auto turn = std::move(process_->seats.waiting.front());
+      process_->seats.waiting.pop_front();
+      busy = true;
+      ++turns;
+      process_->turns.run(std::move(turn));
+    }
     for (const auto& turn : process_->turns.claim(clock.now(), 100)) {
       busy = true;
       ++turns;

@@ -74,6 +74,22 @@ inline const Actor kAdmin{"admin", "user:admin", "there"};
 
 std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, Time now);
 
+// Keeps the turns that were claimed as they became due until the test runs them.
+class WaitingSeats final : public Seats {
+ public:
+  std::optional<session_store::Seat> take(Time now) override {
+    ++taken;
+    return session_store::Seat{"test-node", now + 30s};
+  }
+  void give_back() override { --taken; }
+  void start(session_store::ClaimedTurn turn) override {
+    --taken;
+    waiting.push_back(std::move(turn));
+  }
+  int taken = 0;
+  std::deque<session_store::ClaimedTurn> waiting;
+};
+
 // What lives for as long as the process does; a crash replaces it.
 struct Process {
   Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& http, FakeRunner& runner,
@@ -81,6 +97,7 @@ struct Process {
 
   std::unique_ptr<Database> db;
   Metrics metrics;
+  WaitingSeats seats;
   Journal journal;
   Notices notices;
   Settling settling;
@@ -101,6 +118,9 @@ class World {
  public:
   // The agent `poet` may ask and has a callback; `loner` may not ask; `pager` is external.
   explicit World(std::int64_t max_attempts = 5);
+  // Whether turns are claimed by the step that makes them due, if it can; else by a claim of their
+  // own. Counts from the next start on.
+  bool with_seats = false;
 
   // Throws the process away and starts another on the same database, as after a crash.
   void restart();
