@@ -79,8 +79,8 @@ TEST_CASE("a secret file that holds nothing, or is a folder, is refused as an em
 
 TEST_CASE("a URL is shown without its password, and otherwise as it is") {
   struct Shown {
-    const char* url;
-    const char* as;
+    std::string url;
+    std::string as;
   };
   for (const auto& [url, as] : std::initializer_list<Shown>{
            {"postgres://ana:s3cret@host:5432/db", "postgres://ana:***@host:5432/db"},
