@@ -77,5 +77,41 @@ TEST_CASE("a secret file that holds nothing, or is a folder, is refused as an em
   CHECK_THROWS_AS(read_secret("file:.", dir.path()), std::runtime_error);
 }
 
+TEST_CASE("a URL is shown without its password, and otherwise as it is") {
+  struct Shown {
+    std::string url;
+    std::string as;
+  };
+  for (const auto& [url, as] : std::initializer_list<Shown>{
+           {"postgres://ana:s3cret@host:5432/db", "postgres://ana:***@host:5432/db"},
+           {"postgres://ana:s3cret@host/db?sslmode=require",
+            "postgres://ana:***@host/db?sslmode=require"},
+           {"postgres://ana:p%40ss%3Aw%2Frd@host/db", "postgres://ana:***@host/db"},
+           {"postgres://ana:a:b@host/db", "postgres://ana:***@host/db"},
+           {"postgres://ana:@host/db", "postgres://ana:***@host/db"},
+           {"postgres://:s3cret@host/db", "postgres://:***@host/db"},
+           {"postgres://ana:s3cret@h1:1,h2:2/db", "postgres://ana:***@h1:1,h2:2/db"},
+           {"postgres://ana:s3cret@[::1]:5432/db", "postgres://ana:***@[::1]:5432/db"},
+           {"postgres://ana@host:5432/db", "postgres://ana@host:5432/db"},
+           {"postgres://host:5432/db", "postgres://host:5432/db"},
+           {"postgres:///db?host=/run/postgresql", "postgres:///db?host=/run/postgresql"},
+           {"postgres://host/db?user=ana&password=s3cret",
+            "postgres://host/db?user=ana&password=***"},
+           {"postgres://host/db?password=s3cret&user=ana",
+            "postgres://host/db?password=***&user=ana"},
+           {"postgres://host/db?sslpassword=s3cret&password=s3cret",
+            "postgres://host/db?sslpassword=***&password=***"},
+           {"postgres://ana:s3cret@host/db?password=s3cret",
+            "postgres://ana:***@host/db?password=***"},
+           {"sqlite:holdpoint.db", "sqlite:holdpoint.db"},
+           {"env:DATABASE_URL", "env:DATABASE_URL"},
+           {"file:secrets/url", "file:secrets/url"},
+           {"", ""},
+       }) {
+    CAPTURE(url);
+    CHECK(hide_password(url) == as);
+  }
+}
+
 }  // namespace
 }  // namespace holdpoint

@@ -2,23 +2,11 @@
 
 #include <thread>
 
+#include "tests/support/eventually.h"
 #include "tests/support/world.h"
 
 using namespace holdpoint;
 using namespace holdpoint::test;
-
-namespace {
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
-}
-
-}  // namespace
 
 TEST_CASE("whoever waits for a session or a question is woken by its change, not by a poll") {
   World world;
