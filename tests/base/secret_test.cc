@@ -88,6 +88,8 @@ TEST_CASE("a URL is shown without its password, and otherwise as it is") {
             "postgres://ana:***@host/db?sslmode=require"},
            {"postgres://ana:p%40ss%3Aw%2Frd@host/db", "postgres://ana:***@host/db"},
            {"postgres://ana:a:b@host/db", "postgres://ana:***@host/db"},
+           {"postgres://ana:p@ss@host/db", "postgres://ana:***@host/db"},
+           {"postgres://host:5432/db?options=a@b", "postgres://host:5432/db?options=a@b"},
            {"postgres://ana:@host/db", "postgres://ana:***@host/db"},
            {"postgres://:s3cret@host/db", "postgres://:***@host/db"},
            {"postgres://ana:s3cret@h1:1,h2:2/db", "postgres://ana:***@h1:1,h2:2/db"},

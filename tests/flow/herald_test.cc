@@ -379,3 +379,20 @@ TEST_CASE("a started herald speaks and listens by itself until it is stopped") {
   CHECK(eventually([&] { return node.credentials > 0; }));
   node.herald.stop();
 }
+
+TEST_CASE("a clock that is set back silences nobody") {
+  Node node;
+  node.tell({node.session()});
+  CHECK(node.said().size() == 1);
+  Journal::Watch watch(node.journal, node.session());
+  node.world.clock.advance(-3600s);
+  node.forget();
+  node.tell({node.session()});
+  CHECK(node.said().size() == 1);
+  CHECK(node.called().substr(0, 3) == "111");
+  for (int second = 0; second < 6; ++second) {
+    node.world.clock.advance(1s);
+    node.herald.run_once(node.now());
+  }
+  CHECK(is_touched(watch));
+}

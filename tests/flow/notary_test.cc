@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <future>
 #include <thread>
 
 #include "tests/flow/audit_rows.h"
+#include "tests/support/eventually.h"
 #include "tests/support/failing_database.h"
 #include "tests/support/on_postgres.h"
 #include "tests/support/world.h"
@@ -161,4 +163,37 @@ TEST_CASE("rows that nodes record and link at once end in one whole chain" * on_
   std::map<std::string, int> times;
   for (const auto& row : audit_rows(*log.db)) ++times[row.detail];
   CHECK(times.size() == kThreads * kRows);
+}
+
+TEST_CASE("a clock that is set back does not keep the notary from linking") {
+  Log log;
+  ManualClock clock;
+  Notary notary(*log.db, clock);
+  notary.run_once(clock.now());
+  clock.advance(-3600s);
+  record(*log.db, "one");
+  clock.advance(200ms);
+  CHECK(notary.run_once(clock.now()) == std::nullopt);
+  CHECK(linked(*log.db) == 1);
+}
+
+TEST_CASE("what was recorded before the log is listed is on the list, whoever links just then" *
+          on_postgres()) {
+  Log log;
+  const auto other = log.open();
+  record(*log.db, "one");
+  std::atomic<bool> locked{false}, enough{false};
+  std::thread linker([&] {
+    other->write([&](Transaction& tx) {
+      CHECK(audit_store::lock_head(tx));
+      locked = true;
+      CHECK(eventually([&] { return enough.load(); }));
+    });
+  });
+  CHECK(eventually([&] { return locked.load(); }));
+  auto rows = std::async(std::launch::async, [&] { return audit_rows(*log.db).size(); });
+  (void)rows.wait_for(200ms);  // It may wait for the other.
+  enough = true;
+  linker.join();
+  CHECK(rows.get() == 1);
 }

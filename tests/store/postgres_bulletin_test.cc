@@ -68,6 +68,24 @@ TEST_CASE("what is posted in one schema is not heard in another" * on_postgres()
   CHECK(ear.hears({"for you"}));
 }
 
+TEST_CASE("what a listener sends to see whether it hears itself is for nobody else" *
+          on_postgres()) {
+  PostgresSchema schema;
+  const auto one = schema.open(), other = schema.open();
+  std::atomic<int> probes{0};
+  std::thread listening([&] {
+    one->bulletin()->listen([&](std::string_view text) { probes += text.starts_with("probe "); });
+  });
+  CHECK(eventually([&] { return one->bulletin()->is_open(); }));
+  Ear ear(*other);
+  CHECK(ear.opens());
+  post(*other, {"hello"});
+  CHECK(ear.hears({"hello"}));
+  one->bulletin()->stop();
+  listening.join();
+  CHECK(probes == 0);
+}
+
 TEST_CASE("a text may be as long as is promised, and hold any character" * on_postgres()) {
   PostgresSchema schema;
   const auto db = schema.open();

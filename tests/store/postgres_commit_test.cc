@@ -227,3 +227,47 @@ TEST_CASE("old marks are removed, younger ones stay" * on_postgres()) {
   CHECK(schema.number("SELECT COUNT(*) FROM commit_marks WHERE connection = 'young'") == 1);
   CHECK(schema.number("SELECT COUNT(*) FROM commit_marks WHERE connection = 'old'") == 0);
 }
+
+TEST_CASE("commits that all connections lose at once are found out all the same" * on_postgres()) {
+  for (const Act act : {Act::lose, Act::lose_answer}) {
+    CAPTURE(static_cast<int>(act));
+    Lossy lossy;
+    constexpr int kConnections = 3;
+    std::atomic<int> inside{0}, broken{0};
+    lossy.relay.set_rule([&](std::string_view sent) {
+      if (!has(sent, kCommit) || broken >= kConnections) return Act::pass;
+      ++broken;
+      // None is looked for before the last is lost.
+      CHECK(eventually([&] { return broken >= kConnections; }));
+      return act;
+    });
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kConnections; ++i) {
+      threads.emplace_back([&, i] {
+        try {
+          lossy.db->write([&](Transaction& tx) {
+            put(tx, std::to_string(i));
+            ++inside;
+            CHECK(eventually([&] { return inside >= kConnections; }));
+          });
+        } catch (const StoreError& e) {
+          FAIL_CHECK(std::string(e.what()));
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    CHECK(lossy.count() == kConnections);
+  }
+}
+
+TEST_CASE("a connection that is lost with nothing in doubt is not used again" * on_postgres()) {
+  Lossy lossy;
+  lossy.break_next_commit(Act::lose);
+  lossy.db->write([](Transaction& tx) { (void)backend(tx); });
+  int runs = 0;
+  lossy.db->write([&](Transaction& tx) {
+    ++runs;
+    put(tx, "a");
+  });
+  CHECK(runs == 1);
+}

@@ -345,6 +345,12 @@ TEST_CASE("a read of several statements cannot write" * on_postgres()) {
   CHECK(one.count() == 0);
 }
 
+TEST_CASE("a read of one statement cannot write either" * on_postgres()) {
+  One one;
+  CHECK_THROWS_AS(one.db->read([](Transaction& tx) { put(tx, "a"); }), StoreError);
+  CHECK(one.count() == 0);
+}
+
 TEST_CASE("a statement may be used with values of other types later" * on_postgres()) {
   One one;
   const auto is_null = [&](const Param& value) {

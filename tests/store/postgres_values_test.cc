@@ -145,6 +145,12 @@ TEST_CASE("a text that is no UTF-8 is refused for good, and the connection lives
   CHECK(backend(*values.db) == pid);
 }
 
+TEST_CASE("a value of any type is not cut where it holds a zero byte" * on_postgres()) {
+  Values values;
+  CHECK_THROWS_AS(values.echo("SELECT $1::text", Param::any(std::string_view("a\0b", 3))),
+                  StoreError);
+}
+
 TEST_CASE("a write knows how many rows each of its statements changed" * on_postgres()) {
   Values values;
   values.db->write([](Transaction& tx) {
