@@ -101,7 +101,7 @@ std::vector<Delivery> claim(Transaction& tx, const std::string& host, Time now, 
   tx.query(
       "SELECT " DELIVERY_COLUMNS
       " FROM deliveries WHERE status = 'pending' AND host = $1 AND next_attempt_at <= $2 "
-      "ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED",
+      "ORDER BY next_attempt_at, id LIMIT $3 FOR UPDATE SKIP LOCKED",
       [&](const Row& row) { claimed.push_back(read_delivery(row)); }, host, now, most);
   for (auto& d : claimed) {
     ++d.attempts;

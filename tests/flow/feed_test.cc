@@ -5,6 +5,7 @@
 #include <future>
 #include <set>
 
+#include "tests/support/beside.h"
 #include "tests/support/eventually.h"
 #include "tests/support/on_postgres.h"
 #include "tests/support/world.h"
@@ -44,26 +45,26 @@ struct Running {
 // Writes an event whose number is taken now, and whose commit waits until it is let go.
 class Held {
  public:
-  explicit Held(Database& db) {
-    thread_ = std::thread([this, &db] {
-      db.write([this](Transaction& tx) {
-        append(tx, "held");
-        (void)event_store::last_seq(tx);
-        written_ = true;
-        CHECK(eventually([this] { return released_.load(); }));
-      });
-    });
+  explicit Held(Database& db)
+      : writer_([this, &db] {
+          db.write([this](Transaction& tx) {
+            append(tx, "held");
+            (void)event_store::last_seq(tx);
+            written_ = true;
+            CHECK(eventually([this] { return released_.load(); }));
+          });
+        }) {
     CHECK(eventually([this] { return written_.load(); }));
   }
   ~Held() { release(); }
   void release() {
     released_ = true;
-    if (thread_.joinable()) thread_.join();
+    writer_.join();
   }
 
  private:
   std::atomic<bool> written_{false}, released_{false};
-  std::thread thread_;
+  Beside writer_;
 };
 
 using Numbers = std::vector<std::int64_t>;
@@ -167,7 +168,7 @@ TEST_CASE("a transaction that writes no event holds up what comes after it no lo
   Feed::Follower following(running.feed);
   std::int64_t seq = running.feed.begin_after(std::nullopt);
   std::atomic<bool> began{false}, enough{false};
-  std::thread idle([&] {
+  Beside idle([&] {
     running.db->write([&](Transaction& tx) {
       put(tx, "no event");
       began = true;
@@ -192,9 +193,8 @@ TEST_CASE("many writers on two nodes, some in vain: followers are told all, once
   Feed::Follower following(running.feed);
   std::int64_t seq = running.feed.begin_after(std::nullopt);
   constexpr int kWriters = 8, kEvents = 40;
-  std::vector<std::thread> writers;
-  for (int w = 0; w < kWriters; ++w) {
-    writers.emplace_back([&, w] {
+  Beside writers([&] {
+    side_by_side(kWriters, [&](int w) {
       Database& db = w % 2 == 0 ? *running.db : *other;
       for (int i = 0; i < kEvents; ++i) {
         try {
@@ -208,9 +208,9 @@ TEST_CASE("many writers on two nodes, some in vain: followers are told all, once
         running.feed.wake();
       }
     });
-  }
+  });
   const auto told = follow(following, seq, kWriters * kEvents * 4 / 5);
-  for (auto& writer : writers) writer.join();
+  writers.join();
   Numbers all;
   running.db->read([&](Transaction& tx) {
     tx.query("SELECT seq FROM agent_events ORDER BY seq",

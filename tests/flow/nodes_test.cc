@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <barrier>
-#include <thread>
 
 #include "flow/people.h"
 #include "tests/flow/hooked_database.h"
+#include "tests/support/beside.h"
 #include "tests/support/on_postgres.h"
 #include "tests/support/world.h"
 
@@ -30,7 +30,7 @@ void race(std::size_t rounds, const Deed& one, const Deed& other) {
       }
     }
   };
-  std::thread thread([&] { run(other); });
+  Beside thread([&] { run(other); });
   run(one);
   thread.join();
 }
@@ -306,7 +306,7 @@ TEST_CASE("no login with the old password outlives a change of it on another nod
   for (int round = 0; round < 12; ++round) {
     CAPTURE(round);
     std::string token;
-    std::thread login([&] {
+    Beside login([&] {
       const auto outcome =
           here.log_in("ana", "the password " + std::to_string(round), "1.2.3.4", now);
       if (const auto* made = std::get_if<std::string>(&outcome)) token = *made;

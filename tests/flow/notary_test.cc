@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/flow/audit_rows.h"
+#include "tests/support/beside.h"
 #include "tests/support/eventually.h"
 #include "tests/support/failing_database.h"
 #include "tests/support/on_postgres.h"
@@ -145,17 +146,13 @@ TEST_CASE("rows that nodes record and link at once end in one whole chain" * on_
   Log log;
   const auto other = log.open();
   constexpr int kThreads = 8, kRows = 40;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      Database& db = t % 2 == 0 ? *log.db : *other;
-      for (int i = 0; i < kRows; ++i) {
-        record(db, std::to_string(t) + " " + std::to_string(i));
-        if (i % 3 == t % 3) audit::link_all(db);
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  side_by_side(kThreads, [&](int t) {
+    Database& db = t % 2 == 0 ? *log.db : *other;
+    for (int i = 0; i < kRows; ++i) {
+      record(db, std::to_string(t) + " " + std::to_string(i));
+      if (i % 3 == t % 3) audit::link_all(db);
+    }
+  });
   const auto verdict = audit::verify(*other, "");
   CHECK(verdict.broken == "");
   CHECK(verdict.rows == kThreads * kRows);

@@ -102,6 +102,7 @@ TEST_CASE("a schema that a test changed is not handed on") {
   std::optional<std::string> url;
   for (const char* change :
        {"CREATE TABLE mine (n BIGINT)", "ALTER TABLE users ADD COLUMN mine BIGINT",
+        "ALTER TABLE users RENAME COLUMN role TO rank",
         "INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'later', 'x')"}) {
     {
       FreshDatabase changed;

@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <thread>
 
 #include "store/commit_marks.h"
 #include "tests/store/relay.h"
+#include "tests/support/beside.h"
 #include "tests/support/eventually.h"
 #include "tests/support/on_postgres.h"
 
@@ -159,7 +159,7 @@ TEST_CASE("a commit that arrives while it is looked for is waited for, and has h
     if (has(sent, "SET last = number")) looked_for = true;
     return has(sent, kCommit) && !held.exchange(true) ? Act::hold : Act::pass;
   });
-  std::thread late([&] {
+  Beside late([&] {
     CHECK(eventually([&] { return looked_for.load(); }));
     CHECK(has(lossy.relay.release(), kCommit));
   });

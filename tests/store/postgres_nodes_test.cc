@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <map>
-#include <thread>
 
 #include "base/embedded.h"
 #include "base/guarded.h"
@@ -10,18 +9,13 @@
 #include "store/migrations.h"
 #include "store/secret_store.h"
 #include "store/session_store.h"
+#include "tests/support/beside.h"
 #include "tests/support/on_postgres.h"
 
 using namespace holdpoint;
 using namespace holdpoint::test;
 
 namespace {
-
-void run_together(int threads, const std::function<void(int)>& deed) {
-  std::vector<std::thread> all;
-  for (int i = 0; i < threads; ++i) all.emplace_back([&, i] { deed(i); });
-  for (auto& thread : all) thread.join();
-}
 
 // Two nodes on one schema.
 struct Nodes : PostgresSchema {
@@ -54,7 +48,7 @@ TEST_CASE("nodes that start at once bring the schema up once" * on_postgres()) {
   PostgresSchema schema;
   bare_test_postgres_url(schema.dir.path() / "test.db");
   std::atomic<int> opened{0};
-  run_together(8, [&](int) {
+  side_by_side(8, [&](int) {
     const auto db = schema.open(1);
     db->write([](Transaction& tx) { (void)insert_session(tx); });
     ++opened;
@@ -79,7 +73,7 @@ TEST_CASE("nodes that claim turns at once get each turn once" * on_postgres()) {
     for (int i = 0; i < 200; ++i) insert_session(tx);
   });
   Claims claims;
-  run_together(8, [&](int thread) {
+  side_by_side(8, [&](int thread) {
     auto& db = nodes.node(thread);
     const auto due = [&] {
       return db.read([](Transaction& tx) { return session_store::count_due(tx, kNow); });
@@ -116,7 +110,7 @@ TEST_CASE("nodes that claim deliveries at once get each delivery once" * on_post
     }
   });
   Claims claims;
-  run_together(8, [&](int thread) {
+  side_by_side(8, [&](int thread) {
     auto& db = nodes.node(thread);
     const auto owed = [&] {
       const auto hosts = db.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
@@ -160,7 +154,7 @@ TEST_CASE("a lease that another node took over lets its first holder write nothi
 TEST_CASE("nodes that need a secret at once agree on one" * on_postgres()) {
   Nodes nodes;
   Guarded<std::map<std::string, int>> seen;
-  run_together(8, [&](int thread) {
+  side_by_side(8, [&](int thread) {
     const auto secret = nodes.node(thread).write([&](Transaction& tx) {
       return secret_store::find_or_insert(tx, "forms", std::to_string(thread));
     });

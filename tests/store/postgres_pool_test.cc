@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <thread>
 
 #include "tests/store/relay.h"
+#include "tests/support/beside.h"
 #include "tests/support/eventually.h"
 #include "tests/support/on_postgres.h"
 
@@ -61,23 +61,19 @@ TEST_CASE("more threads than connections all get their turn" * on_postgres()) {
   PostgresSchema schema;
   const auto db = schema.open(2);
   std::atomic<int> inside{0}, most_inside{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 24; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 10; ++i) {
-        db->write([&](Transaction& tx) {
-          put(tx, std::to_string(t) + " " + std::to_string(i));
-          const int now_inside = ++inside;
-          int most = most_inside;
-          while (now_inside > most && !most_inside.compare_exchange_weak(most, now_inside)) {
-          }
-          --inside;
-        });
-        (void)backend(*db);
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  side_by_side(24, [&](int t) {
+    for (int i = 0; i < 10; ++i) {
+      db->write([&](Transaction& tx) {
+        put(tx, std::to_string(t) + " " + std::to_string(i));
+        const int now_inside = ++inside;
+        int most = most_inside;
+        while (now_inside > most && !most_inside.compare_exchange_weak(most, now_inside)) {
+        }
+        --inside;
+      });
+      (void)backend(*db);
+    }
+  });
   CHECK(schema.count() == 240);
   CHECK(most_inside <= 2);
 }
@@ -86,7 +82,7 @@ TEST_CASE("who finds all connections busy for too long is told to try again" * o
   PostgresSchema schema;
   const auto db = schema.open(1);
   std::atomic<bool> inside{false}, enough{false};
-  std::thread holder([&] {
+  Beside holder([&] {
     db->write([&](Transaction& tx) {
       (void)backend(tx);
       inside = true;
@@ -137,18 +133,14 @@ TEST_CASE("in an outage that lasts nobody waits, and whoever waits as it begins 
   CHECK(shaky.write_fails());
   // It has lasted by now.
   const auto start = Steady::now();
-  std::vector<std::thread> threads;
   std::atomic<int> failed{0};
-  for (int i = 0; i < 50; ++i) {
-    threads.emplace_back([&] {
-      try {
-        (void)backend(*shaky.db);
-      } catch (const StoreError&) {
-        ++failed;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  side_by_side(50, [&](int) {
+    try {
+      (void)backend(*shaky.db);
+    } catch (const StoreError&) {
+      ++failed;
+    }
+  });
   CHECK(failed == 50);
   CHECK(Steady::now() - start < 2s);
 }
@@ -158,7 +150,7 @@ TEST_CASE("a short outage is waited for: no call fails" * on_postgres()) {
   shaky.write();
   shaky.relay.go_away();
   std::atomic<bool> began{false};
-  std::thread writer([&] {
+  Beside writer([&] {
     began = true;
     shaky.write();
   });

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <limits>
-#include <thread>
 
+#include "tests/support/beside.h"
 #include "tests/support/eventually.h"
 #include "tests/support/on_postgres.h"
 
@@ -187,7 +187,7 @@ TEST_CASE("two writes that wait for each other's rows both happen, once each" * 
       tx.execute(sql, second);
     });
   };
-  std::thread other([&] { write(2, 1); });
+  Beside other([&] { write(2, 1); });
   write(1, 2);
   other.join();
   CHECK(runs >= 3);
@@ -250,17 +250,13 @@ TEST_CASE("after all connections were ended nobody notices" * on_postgres()) {
   const auto db = schema.open(4);
   std::atomic<int> inside{0};
   std::vector<std::int64_t> pids(4);
-  std::vector<std::thread> threads;
-  for (auto& pid : pids) {
-    threads.emplace_back([&] {
-      db->write([&](Transaction& tx) {
-        pid = backend(tx);
-        ++inside;
-        CHECK(eventually([&] { return inside >= 4; }));
-      });
+  side_by_side(4, [&](int i) {
+    db->write([&](Transaction& tx) {
+      pids[static_cast<std::size_t>(i)] = backend(tx);
+      ++inside;
+      CHECK(eventually([&] { return inside >= 4; }));
     });
-  }
-  for (auto& thread : threads) thread.join();
+  });
   for (const auto pid : pids) schema.end_backend(pid);
   for (int i = 0; i < 4; ++i) {
     db->write([&](Transaction& tx) { put(tx, std::to_string(i)); });
@@ -454,20 +450,16 @@ TEST_CASE("writes side by side see each other's rows as they commit, and locks k
   PostgresSchema schema;
   schema.run("INSERT INTO commit_probe VALUES (1, '')");
   const auto db = schema.open(8);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 25; ++i) {
-        db->write([](Transaction& tx) {
-          tx.lock("SELECT 1 FROM commit_probe WHERE id = 1 FOR UPDATE");
-          const auto length = number(tx, "SELECT LENGTH(filler) FROM commit_probe WHERE id = 1");
-          tx.post("UPDATE commit_probe SET filler = $1 WHERE id = 1",
-                  std::string(static_cast<std::size_t>(length) + 1, 'x'));
-        });
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  side_by_side(8, [&](int) {
+    for (int i = 0; i < 25; ++i) {
+      db->write([](Transaction& tx) {
+        tx.lock("SELECT 1 FROM commit_probe WHERE id = 1 FOR UPDATE");
+        const auto length = number(tx, "SELECT LENGTH(filler) FROM commit_probe WHERE id = 1");
+        tx.post("UPDATE commit_probe SET filler = $1 WHERE id = 1",
+                std::string(static_cast<std::size_t>(length) + 1, 'x'));
+      });
+    }
+  });
   CHECK(schema.number("SELECT LENGTH(filler) FROM commit_probe") == 200);
 }
 

@@ -141,7 +141,9 @@ TEST_CASE("every statement on deliveries and events runs on this engine") {
     reclaim(tx, kNow);
     CHECK(record(tx, claimed[0], {DeliveryStatus::delivered, {}, 200, {}}, kNow));
     CHECK(redeliver(tx, claimed[0].id, kNow));
-    CHECK(disable(tx, "http://h/", "gone", kNow).size() == 2);
+    CHECK(ban(tx, "http://h/", "gone", kNow));
+    CHECK_FALSE(ban(tx, "http://h/", "gone", kNow));
+    CHECK(kill_owed(tx, "http://h/", "gone").size() == 2);
     CHECK(is_disabled(tx, "http://h/"));
     enable(tx, "http://h/");
     CHECK_FALSE(is_disabled(tx, "http://h/"));
@@ -190,7 +192,8 @@ TEST_CASE("every statement on the audit log and on commit marks runs on this eng
     const Entry entry{1, to_iso(kNow), {"ana", "user:ana", "here"}, "did", "x", "", "hash"};
     add_pending(tx, "1", entry);
     CHECK(any_pending(tx));
-    CHECK(lock_head(tx));
+    CHECK(lock_head(tx, audit_store::Wait::yes));
+    CHECK(lock_head(tx, audit_store::Wait::no));
     CHECK(pending(tx, 10).size() == 1);
     link(tx, "1", entry);
     move_head(tx, {1, "hash"});

@@ -27,7 +27,9 @@ std::string url_of(const std::string& schema) {
 std::string shape_of(const std::string& schema) {
   const std::string its = "'" + schema + "'::regnamespace";
   return "(SELECT concat_ws(' ', (SELECT sum(relnatts) FROM pg_class WHERE relnamespace = " + its +
-         "), (SELECT count(*) FROM pg_proc WHERE pronamespace = " + its +
+         "), (SELECT sum(hashtext(attname::text)) FROM pg_attribute a JOIN pg_class c ON c.oid = "
+         "attrelid WHERE attnum > 0 AND relnamespace = " +
+         its + "), (SELECT count(*) FROM pg_proc WHERE pronamespace = " + its +
          "), (SELECT count(*) FROM pg_constraint WHERE connamespace = " + its +
          "), (SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT "
          "tgisinternal AND relnamespace = " +
