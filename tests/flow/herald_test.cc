@@ -150,12 +150,34 @@ TEST_CASE("what is told right after something was sent waits for a moment") {
   CHECK(node.said().size() == 1);
   node.tell({node.session()});
   const Time sent_at = node.now();
-  node.world.clock.advance(4ms);
-  CHECK(node.herald.run_once(node.now()) == sent_at + 5ms);
+  node.world.clock.advance(2ms);
+  CHECK(node.herald.run_once(node.now()) == sent_at + 3ms);
   CHECK(node.bulletin.take_posts().empty());
   node.world.clock.advance(1ms);
   node.herald.run_once(node.now());
   CHECK(node.bulletin.take_posts().size() == 1);
+}
+
+TEST_CASE("where much happens word goes out seldom, and soon again once it is quiet") {
+  Node node;
+  const auto posts_within = [&](int millis, int sessions) {
+    node.bulletin.take_posts();
+    for (int i = 0; i < millis; ++i) {
+      for (int n = 0; n < sessions; ++n) node.tell({node.session()});
+      node.world.clock.advance(1ms);
+      node.herald.run_once(node.now());
+    }
+    return node.bulletin.take_posts().size();
+  };
+  posts_within(100, 5);
+  CHECK(posts_within(100, 5) <= 6);
+  for (int i = 0; i < 30; ++i) {
+    node.world.clock.advance(50ms);
+    node.tell({node.session()});
+    node.herald.run_once(node.now());
+  }
+  node.tell({node.session()});
+  CHECK(posts_within(3, 0) == 1);
 }
 
 TEST_CASE("more sessions than fit into one text go out in several, each of them whole") {

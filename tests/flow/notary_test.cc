@@ -48,7 +48,7 @@ TEST_CASE("rows are linked in the order in which they were recorded") {
   for (int i = 0; i < 50; ++i) {
     record(*log.db, std::to_string(i));
     details.push_back(std::to_string(i));
-    if (i % 7 == 0) audit::link_all(*log.db);
+    if (i % 7 == 0) audit::link_all(*log.db, audit_store::Wait::yes);
   }
   std::vector<std::string> chained;
   for (const auto& row : audit_rows(*log.db)) chained.push_back(row.detail);
@@ -62,9 +62,9 @@ TEST_CASE("more rows than one transaction takes are all linked") {
   log.db->write([&](Transaction& tx) {
     for (std::int64_t i = 0; i < rows; ++i) audit::record(tx, {}, "did", "x", "", kNow);
   });
-  CHECK(audit::link_pending(*log.db, audit::kLot));
+  CHECK(audit::link_pending(*log.db, audit::kLot, audit_store::Wait::no));
   CHECK(linked(*log.db) == audit::kLot);
-  audit::link_all(*log.db);
+  audit::link_all(*log.db, audit_store::Wait::yes);
   CHECK(linked(*log.db) == rows);
   CHECK(waiting(*log.db) == 0);
   CHECK(audit::verify(*log.db, "").broken == "");
@@ -103,13 +103,13 @@ TEST_CASE("a process that dies anywhere while it links leaves a chain that goes 
     CAPTURE(point);
     Log log;
     for (int i = 0; i < 3; ++i) record(*log.db, std::to_string(i));
-    audit::link_all(*log.db);
+    audit::link_all(*log.db, audit_store::Wait::yes);
     for (int i = 3; i < 6; ++i) record(*log.db, std::to_string(i));
     log.db.reset();
     auto failing = std::make_unique<FailingDatabase>(log.open(), point);
     bool crashed = false;
     try {
-      audit::link_all(*failing);
+      audit::link_all(*failing, audit_store::Wait::yes);
     } catch (const Crash&) {
       crashed = true;
     }
@@ -133,12 +133,12 @@ TEST_CASE("while another node links, this one leaves it to that, and loses nothi
   const auto other = log.open();
   record(*log.db, "one");
   other->write([&](Transaction& tx) {
-    REQUIRE(audit_store::lock_head(tx));
-    CHECK_FALSE(audit::link_pending(*log.db, audit::kLot));
+    REQUIRE(audit_store::lock_head(tx, audit_store::Wait::yes));
+    CHECK_FALSE(audit::link_pending(*log.db, audit::kLot, audit_store::Wait::no));
     CHECK(linked(*log.db) == 0);
   });
   CHECK(waiting(*log.db) == 1);
-  audit::link_all(*log.db);
+  audit::link_all(*log.db, audit_store::Wait::yes);
   CHECK(linked(*log.db) == 1);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("rows that nodes record and link at once end in one whole chain" * on_
     Database& db = t % 2 == 0 ? *log.db : *other;
     for (int i = 0; i < kRows; ++i) {
       record(db, std::to_string(t) + " " + std::to_string(i));
-      if (i % 3 == t % 3) audit::link_all(db);
+      if (i % 3 == t % 3) audit::link_all(db, audit_store::Wait::yes);
     }
   });
   const auto verdict = audit::verify(*other, "");
@@ -182,7 +182,7 @@ TEST_CASE("what was recorded before the log is listed is on the list, whoever li
   std::atomic<bool> locked{false}, enough{false};
   std::thread linker([&] {
     other->write([&](Transaction& tx) {
-      CHECK(audit_store::lock_head(tx));
+      CHECK(audit_store::lock_head(tx, audit_store::Wait::yes));
       locked = true;
       CHECK(eventually([&] { return enough.load(); }));
     });

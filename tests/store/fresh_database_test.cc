@@ -78,8 +78,13 @@ TEST_CASE("no test sees what another left, though it gets the other's schema") {
       CHECK(left.count(table) > 0);  // A new table has to be littered, too.
     }
   }
-  FreshDatabase fresh;
-  CHECK(url_of(fresh) == url);
+  // Others may be free, too: take them all, until it comes by.
+  std::vector<std::unique_ptr<FreshDatabase>> others;
+  do {
+    others.push_back(std::make_unique<FreshDatabase>());
+    REQUIRE(others.size() < 50);
+  } while (url_of(*others.back()) != url);
+  FreshDatabase& fresh = *others.back();
   for (const auto& table : tables(fresh)) {
     CAPTURE(table);
     const bool own = table == "audit_head" || table == "commit_marks";  // This connection's mark.
