@@ -63,6 +63,20 @@ struct Nodes {
     for (auto& turn : claim_all()) one.turns.run(std::move(turn));
     return ids;
   }
+  // From now on turns are claimed by the step that makes them due.
+  void offer_seats() {
+    for (Process* node : {&one, &other}) node->journal.seats = &node->seats;
+  }
+  // Those that wait for a worker, and whose seat counts as taken no more.
+  std::vector<session_store::ClaimedTurn> seated() {
+    std::vector<session_store::ClaimedTurn> turns;
+    for (Process* node : {&one, &other}) {
+      CHECK(node->seats.taken == 0);
+      for (auto& turn : node->seats.waiting) turns.push_back(std::move(turn));
+      node->seats.waiting.clear();
+    }
+    return turns;
+  }
   AnswerOutcome answer(Process& node, const SessionId& id, const std::string& question,
                        const std::string& value) {
     Answer given{{{question, {value}}}, "ana", "test"};
@@ -116,6 +130,47 @@ TEST_CASE("the two answers to an ask that come to two nodes at once resume it ex
         std::pair<std::int64_t, std::int64_t>(2 * kRounds, kRounds));
   const auto turns = nodes.claim_all();
   CHECK(turns.size() == kRounds);
+}
+
+TEST_CASE("of two nodes that get the last answers at once one has the turn for itself" *
+          on_postgres()) {
+  Nodes nodes;
+  const auto ids = nodes.park(
+      kRounds, R"({"ask":{"questions":[{"question":"First?"},{"question":"Second?"}]}})");
+  nodes.offer_seats();
+  race(
+      kRounds, [&](std::size_t round) { nodes.answer(nodes.one, ids[round], "First?", "yes"); },
+      [&](std::size_t round) { nodes.answer(nodes.other, ids[round], "Second?", "yes"); });
+  auto turns = nodes.seated();
+  CHECK(turns.size() == kRounds);
+  CHECK(nodes.claim_all().empty());
+  for (auto& turn : turns) nodes.one.turns.run(std::move(turn));
+  CHECK(nodes.each_once("session_resumed", kRounds));
+  CHECK(nodes.each_once("session_completed", kRounds));
+  CHECK(nodes.events("turn_discarded").first == 0);
+}
+
+TEST_CASE("a message that comes with the answer is handed over once, with its turn or after it" *
+          on_postgres()) {
+  Nodes nodes;
+  const auto ids = nodes.park(kRounds);
+  std::map<std::string, std::size_t> times;
+  nodes.world.runner.reply = [&](const AgentDefinition&, const TurnRequest& request,
+                                 const TurnContext&) {
+    times[request.session_id.text()] += request.messages.size();
+    return std::string(R"({"result":1})");
+  };
+  nodes.offer_seats();
+  race(
+      kRounds, [&](std::size_t round) { nodes.answer(nodes.one, ids[round], "", "haiku"); },
+      [&](std::size_t round) {
+        const auto result = nodes.other.control.message(ids[round], "1", kAdmin, nodes.world.now());
+        CHECK(result.outcome == Control::Outcome::done);
+      });
+  for (auto& turn : nodes.seated()) nodes.one.turns.run(std::move(turn));
+  for (auto& turn : nodes.claim_all()) nodes.one.turns.run(std::move(turn));
+  for (const auto& id : ids) CHECK(times[id.text()] == 1);
+  CHECK(nodes.each_once("session_completed", kRounds));
 }
 
 TEST_CASE("one question that is answered on two nodes at once has one answer" * on_postgres()) {
