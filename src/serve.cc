@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -14,15 +13,14 @@
 #include "base/log.h"
 #include "channels/url_channel.h"
 #include "database.h"
-#include "domain/bad_request.h"
 #include "flow/expiry.h"
 #include "flow/herald.h"
 #include "flow/notary.h"
 #include "flow/retention.h"
 #include "flow/turns.h"
+#include "from_settings.h"
 #include "http/api.h"
 #include "http/server.h"
-#include "http/tls.h"
 #include "load.h"
 #include "store/secret_store.h"
 #include "wire/digest.h"
@@ -31,84 +29,6 @@ namespace holdpoint {
 namespace {
 
 using namespace std::chrono_literals;
-
-Limits limits_from(const Settings& s) {
-  Limits limits;
-  limits.max_questions = static_cast<std::size_t>(s.limits.max_questions);
-  limits.max_options = static_cast<std::size_t>(s.limits.max_options);
-  limits.max_context_bytes = static_cast<std::size_t>(s.limits.max_context_bytes);
-  limits.max_state_bytes = static_cast<std::size_t>(s.limits.max_state_bytes);
-  limits.max_result_bytes = static_cast<std::size_t>(s.limits.max_result_bytes);
-  limits.max_messages = static_cast<std::size_t>(s.limits.max_messages);
-  limits.max_messages_chars = static_cast<std::size_t>(s.limits.max_messages_chars);
-  limits.max_timeout = std::chrono::seconds{s.questions.max_timeout_seconds};
-  return limits;
-}
-
-AskDefaults ask_defaults_from(const Settings& s) {
-  return {std::chrono::seconds{s.questions.timeout_seconds},
-          on_timeout_from(s.questions.on_timeout).value()};
-}
-
-std::vector<WebhookSecret> secrets_from(const Settings& s) {
-  std::vector<WebhookSecret> secrets;
-  for (const auto& secret : s.questions.callback_secret) {
-    try {
-      secrets.push_back(WebhookSecret::parse(secret.reveal()));
-    } catch (const BadRequest& e) {
-      throw SettingsError(std::string("[questions] callback_secret ") + e.what());
-    }
-  }
-  return secrets;
-}
-
-AddressGuard guard_from(const Settings& s) {
-  try {
-    return AddressGuard(s.outgoing.allow_private);
-  } catch (const std::invalid_argument& e) {
-    throw SettingsError(std::string("[outgoing] allow_private: ") + e.what());
-  }
-}
-
-AddressRanges proxies_from(const Settings& s) {
-  try {
-    return AddressRanges(s.server.trusted_proxies);
-  } catch (const std::invalid_argument& e) {
-    throw SettingsError(std::string("[server] trusted_proxies: ") + e.what());
-  }
-}
-
-void tls_from(const Settings& s) {
-  try {
-    if (!s.server.tls_cert.empty()) TlsContext(s.server.tls_cert, s.server.tls_key);
-  } catch (const std::runtime_error& e) {
-    throw SettingsError(std::string("[server] ") + e.what());
-  }
-}
-
-std::string public_url_from(const Settings& s, const std::string& address) {
-  if (!s.server.public_url.empty()) return s.server.public_url;
-  return (s.server.tls_cert.empty() ? "http://" : "https://") + address;
-}
-
-std::string callback_url_from(const Settings& s) {
-  const std::string& url = s.questions.callback_url;
-  if (!url.empty() && !host_of(url)) {
-    throw SettingsError(
-        "[questions] callback_url must be an http or https URL with a plain host: no userinfo, no "
-        "escapes, other alphabets as xn--…");
-  }
-  return url;
-}
-
-Notices::Options notices_from(const Settings& s, const std::string& public_url) {
-  Notices::Options options;
-  options.public_url = public_url;
-  if (!s.questions.callback_url.empty()) options.callback_url = callback_url_from(s);
-  options.callback_secrets = secrets_from(s);
-  options.callback_events = s.questions.callback_events;
-  return options;
-}
 
 // A connection needs a descriptor, and so does each pipe of a command.
 void raise_descriptor_limit() {
@@ -155,10 +75,6 @@ auto patiently(F use) {
   }
 }
 
-std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
-  return load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
-}
-
 void reload_agents(Agents& agents, const Settings& settings) {
   try {
     agents.replace(definitions_from(settings));
@@ -169,36 +85,6 @@ void reload_agents(Agents& agents, const Settings& settings) {
         {{"reason", e.what()}, {"what_now", "the agents stay as they were"}});
   }
 }
-
-}  // namespace
-
-int check(const std::optional<std::filesystem::path>& settings_file) {
-  const Settings settings = read_settings(settings_file);
-  check_database(settings);
-  guard_from(settings);
-  proxies_from(settings);
-  secrets_from(settings);
-  callback_url_from(settings);
-  tls_from(settings);
-  const auto definitions = definitions_from(settings);
-  std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
-              settings.database.name.c_str());
-  for (const auto& line : settings.shown) std::printf("  %s\n", line.c_str());
-  for (const auto& [name, agent] : definitions) {
-    const char* runner = agent.runner == RunnerKind::http      ? "http"
-                         : agent.runner == RunnerKind::command ? "command"
-                                                               : "external";
-    std::printf("agent %s: %s%s%s\n", name.c_str(), runner,
-                agent.async_questions ? ", may ask" : "",
-                agent.question_callback ? ", has a callback" : "");
-  }
-  if (definitions.empty()) {
-    std::printf("no agents: put <name>.md files into %s\n", settings.agents.dir.c_str());
-  }
-  return 0;
-}
-
-namespace {
 
 // Every part of a running server, in the order they need each other.
 class Node {

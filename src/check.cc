@@ -1,0 +1,36 @@
+#include <cstdio>
+
+#include "database.h"
+#include "from_settings.h"
+#include "load.h"
+#include "serve.h"
+
+namespace holdpoint {
+
+int check(const std::optional<std::filesystem::path>& settings_file) {
+  const Settings settings = read_settings(settings_file);
+  check_database(settings);
+  guard_from(settings);
+  proxies_from(settings);
+  secrets_from(settings);
+  callback_url_from(settings);
+  check_tls(settings);
+  const auto definitions = definitions_from(settings);
+  std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
+              settings.database.name.c_str());
+  for (const auto& line : settings.shown) std::printf("  %s\n", line.c_str());
+  for (const auto& [name, agent] : definitions) {
+    const char* runner = agent.runner == RunnerKind::http      ? "http"
+                         : agent.runner == RunnerKind::command ? "command"
+                                                               : "external";
+    std::printf("agent %s: %s%s%s\n", name.c_str(), runner,
+                agent.async_questions ? ", may ask" : "",
+                agent.question_callback ? ", has a callback" : "");
+  }
+  if (definitions.empty()) {
+    std::printf("no agents: put <name>.md files into %s\n", settings.agents.dir.c_str());
+  }
+  return 0;
+}
+
+}  // namespace holdpoint

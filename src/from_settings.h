@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agents/definition.h"
+#include "domain/limits.h"
+#include "flow/notices.h"
+#include "net/address_guard.h"
+#include "settings/settings.h"
+#include "wire/question_json.h"
+
+namespace holdpoint {
+
+// What each part gets of the settings. Those that can find something wrong throw SettingsError, or
+// DefinitionError for agents.
+Limits limits_from(const Settings& s);
+AskDefaults ask_defaults_from(const Settings& s);
+std::vector<WebhookSecret> secrets_from(const Settings& s);
+AddressGuard guard_from(const Settings& s);
+AddressRanges proxies_from(const Settings& s);
+// Only looks whether certificate and key can be used.
+void check_tls(const Settings& s);
+// `address` is where the server listens.
+std::string public_url_from(const Settings& s, const std::string& address);
+std::string callback_url_from(const Settings& s);
+Notices::Options notices_from(const Settings& s, const std::string& public_url);
+std::map<std::string, AgentDefinition> definitions_from(const Settings& s);
+
+}  // namespace holdpoint
