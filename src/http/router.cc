@@ -110,12 +110,14 @@ Response answer_request(const Route& route, Request& request) {
     return fail(422, "invalid", message, e.field());
   } catch (const StoreError& e) {
     log(Level::error, "request_failed", {{"route", route.pattern}, {"reason", e.what()}});
+    const bool reads = request.method == "GET" || request.method == "HEAD";
     Response response =
         fail(503, "store_unavailable",
              e.in_doubt()
                  ? "the store broke while it committed, and whether this was kept is not known; "
                    "look before you try again"
-                 : "the store cannot commit now; nothing was changed. Try again");
+             : reads ? "the store cannot be read now. Try again"
+                     : "the store cannot commit now; nothing was changed. Try again");
     response.headers.emplace_back("Retry-After", "2");
     return response;
   } catch (const std::exception& e) {
