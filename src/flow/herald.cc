@@ -14,7 +14,7 @@ namespace {
 // for each: where much happens they come seldom, where little happens soon.
 constexpr auto kWhenQuiet = 3ms;
 constexpr auto kWhenBusy = 20ms;
-constexpr double kBusy = 0.2;  // Sessions that move, a millisecond.
+constexpr double kBusy = 0.05;  // Sessions that share a word with another, a millisecond.
 // While word comes through, looking is only a net.
 constexpr auto kBetweenLooks = 1s;
 constexpr auto kBetweenTouches = 5s;
@@ -84,7 +84,8 @@ std::optional<Time> Herald::run_once(Time now) {
   if (now < next_word && now >= sent_at_) return std::min(next_look, next_word);
   const Word word = word_.with([](Word& w) { return std::exchange(w, {}); });
   const auto since = std::max<std::int64_t>(1, (now - sent_at_).count());
-  const double pace = static_cast<double>(word.touched.size()) / static_cast<double>(since);
+  const auto shared = word.touched.empty() ? 0 : word.touched.size() - 1;
+  const double pace = static_cast<double>(shared) / static_cast<double>(since);
   pace_ += 0.2 * (pace - pace_);
   sent_at_ = now;
   try {

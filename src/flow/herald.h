@@ -67,7 +67,7 @@ class Herald {
   const Hearers hearers_;
   Guarded<Word> word_;
   Time sent_at_{};
-  double pace_ = 0;  // Sessions that moved here lately, a millisecond.
+  double pace_ = 0;  // Sessions that shared a word with another lately, a millisecond.
   Time looked_at_{};
   Time touched_at_{};
   std::int64_t seen_ = -1;  // The newest event at the last look.
