@@ -348,10 +348,7 @@ bool is_store_file(const std::string& path) {
 std::string postgres_identity(Database& postgres) {
   return postgres.read([](Transaction& tx) {
     std::string identity;
-    tx.query(
-        "SELECT pg_postmaster_start_time()::text || ' ' || current_database() || ' ' || "
-        "to_regclass('agent_sessions')::oid::text",
-        [&](const Row& row) { identity = row.string(0); });
+    tx.query(dialect::kIdentityOnPostgres, [&](const Row& row) { identity = row.string(0); });
     return identity;
   });
 }
@@ -360,10 +357,7 @@ ConnectedNodes connected_nodes(Database& postgres, std::int64_t known) {
   return postgres.read([&](Transaction& tx) {
     ConnectedNodes nodes;
     tx.query(
-        "SELECT pg_backend_pid(), COUNT(*), COALESCE(string_agg(DISTINCT COALESCE("
-        "host(client_addr), 'this machine'), ', '), '') FROM pg_stat_activity WHERE datname = "
-        "current_database() AND application_name IN ('holdpoint', "
-        "current_setting('application_name')) AND pid <> pg_backend_pid() AND pid <> $1",
+        dialect::kOtherNodesOnPostgres,
         [&](const Row& row) {
           nodes = {row.integer(0), row.integer(1), row.string(2)};
         },

@@ -26,4 +26,15 @@ inline constexpr const char* kThisTransactionOnPostgres = "SELECT pg_current_xac
 inline constexpr const char* kOldestTransactionOnPostgres =
     "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
 
+// For `store copy`, PostgreSQL's only: which database of which server this is; and this
+// connection's process, how many others are as nodes make them but $1, and where they come from.
+inline constexpr const char* kIdentityOnPostgres =
+    "SELECT pg_postmaster_start_time()::text || ' ' || current_database() || ' ' || "
+    "to_regclass('agent_sessions')::oid::text";
+inline constexpr const char* kOtherNodesOnPostgres =
+    "SELECT pg_backend_pid(), COUNT(*), COALESCE(string_agg(DISTINCT COALESCE(host(client_addr), "
+    "'this machine'), ', '), '') FROM pg_stat_activity WHERE datname = current_database() AND "
+    "application_name IN ('holdpoint', current_setting('application_name')) AND pid <> "
+    "pg_backend_pid() AND pid <> $1";
+
 }  // namespace holdpoint::dialect

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <memory>
 
+#include "store/commit_marks.h"
+
 namespace holdpoint {
 namespace {
 
@@ -193,7 +195,7 @@ std::int64_t PostgresConnection::run(std::string_view sql, std::span<const Param
 void PostgresConnection::raise_mark() {
   if (options_.mark.empty() || std::exchange(marked_, true)) return;
   const std::array<Param, 1> mark{Param(options_.mark)};
-  send("UPDATE commit_marks SET number = number + 1 WHERE connection = $1", mark);
+  send(commit_marks::kRaise, mark);
 }
 
 void PostgresConnection::run_later(std::string_view sql, std::span<const Param> params) {

@@ -82,6 +82,9 @@ PostgresPool::Taken PostgresPool::take(Steady::time_point deadline, Wait wait) {
         --open_;
         if (e.kind() == Kind::refused) throw;
         if (plans) continue;
+      } catch (...) {
+        free_place();
+        throw;
       }
     }
     const auto later = Steady::now();
