@@ -57,9 +57,11 @@ std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 4096) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
-  // OpenSSL skips white space at both ends and takes `=` anywhere for zeros.
+  // OpenSSL skips white space at both ends, stops at a `-` and takes `=` anywhere for zeros.
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const auto digits = text.substr(0, text.size() - padding);
-  if (digits.find_first_of("= \t\r\n") != std::string_view::npos) return std::nullopt;
+  if (digits.find_first_not_of(kDigits) != std::string_view::npos) return std::nullopt;
   std::string out(text.size() / 4 * 3, '\0');
   const int size = EVP_DecodeBlock(bytes_of(out), bytes_of(text), static_cast<int>(text.size()));
   if (size < 0) return std::nullopt;
