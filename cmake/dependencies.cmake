@@ -19,6 +19,7 @@ find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(gmime REQUIRED IMPORTED_TARGET gmime-3.0)
 include(FetchContent)
 
 find_package(httplib 0.41 QUIET)

@@ -232,11 +232,10 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
   }
   agent.allow_cancel = reader.value<bool>("allow_cancel", "true or false").value_or(true);
   for (const auto& channel : reader.texts("channels", false)) {
-    if (channel != "url") {
-      reader.fail(reader.get("channels"), "channel \"" + channel + "\" is not there; known: url");
-    }
-    if (!agent.question_callback) {
-      reader.fail(reader.get("channels"), "channel url needs a question_callback");
+    try {
+      agent.channels.push_back(parse_target(channel, "channels"));
+    } catch (const BadRequest& e) {
+      reader.fail(reader.get("channels"), std::string("channels: ") + e.what());
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "base/guarded.h"
 #include "domain/question.h"
+#include "domain/target.h"
 #include "wire/signature.h"
 
 namespace holdpoint {
@@ -30,6 +31,7 @@ struct AgentDefinition {
   std::optional<std::chrono::seconds> question_timeout;
   std::optional<OnTimeout> on_timeout;
   std::vector<std::string> answerers;  // Who may answer; empty: everybody who may answer at all.
+  std::vector<Target> channels;        // Where its questions go; empty: where the settings say.
   bool allow_cancel = true;            // Whether those who may answer may call the question off.
   bool callback_link = false;          // Callbacks carry a link with which its holder may answer.
   WebhookScheme webhook_verify = WebhookScheme::none;

@@ -4,8 +4,9 @@
 
 namespace holdpoint {
 
-SendOutcome UrlChannel::send(const Delivery& delivery, Time now,
+SendOutcome UrlChannel::send(const Outgoing& message, Time now,
                              const std::function<bool()>& cancelled) {
+  const Delivery& delivery = message.delivery;
   HttpRequest request;
   request.cancelled = cancelled;
   request.url = delivery.destination;

@@ -17,7 +17,7 @@ class UrlChannel final : public Channel {
   using Secrets = std::function<std::vector<WebhookSecret>(const std::string& agent_name)>;
 
   UrlChannel(HttpClient& client, Secrets secrets) : client_(client), secrets_(std::move(secrets)) {}
-  SendOutcome send(const Delivery& delivery, Time now,
+  SendOutcome send(const Outgoing& message, Time now,
                    const std::function<bool()>& cancelled) override;
 
  private:

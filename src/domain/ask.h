@@ -6,6 +6,7 @@
 
 #include "domain/limits.h"
 #include "domain/question.h"
+#include "domain/target.h"
 
 namespace holdpoint {
 
@@ -16,6 +17,7 @@ struct Ask {
   OnTimeout on_timeout = OnTimeout::fail;
   std::string context = "{}";  // A JSON object.
   std::optional<std::string> tool_call_id;
+  std::vector<Target> channels;  // Besides those of the agent or the settings.
 };
 
 // Throws BadRequest naming the field and the rule that `ask` breaks.

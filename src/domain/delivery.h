@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -37,6 +38,14 @@ struct Delivery {
   // Whom the message's answer link is for. The link's token is made anew for each attempt and never
   // stored: in the body token_mark(id) stands for it.
   std::optional<std::string> link_for;
+  // The turn that asked: the message is about all questions of that ask. None: about `question_id`
+  // alone, or about the session.
+  std::optional<std::int64_t> ask;
+  std::optional<std::string> message_ref;  // What the platform calls the message, once it is there.
+  std::optional<DeliveryId> edits;         // The delivery whose message this brings up to date.
+
+  // Of this attempt's answer links, one for each question; never stored.
+  std::vector<std::string> tokens;
 };
 
 // Holds the delivery's id, which no agent can know while it writes its question: else it could have

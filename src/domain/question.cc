@@ -46,4 +46,22 @@ std::string choice_line(const Choice& choice) {
   return line;
 }
 
+std::string settled_line(const Question& q) {
+  const std::string by = q.answered_by ? " by " + *q.answered_by : "";
+  const std::string choice = q.choice ? ": " + choice_line(*q.choice) : "";
+  switch (q.status) {
+    case QuestionStatus::answered:
+      return "Answered" + by + choice;
+    case QuestionStatus::defaulted:
+      return "Expired: nobody answered in time, so the default counts" + choice;
+    case QuestionStatus::timed_out:
+      return "Expired: nobody answered in time";
+    case QuestionStatus::cancelled:
+      return "Cancelled" + by;
+    case QuestionStatus::pending:
+      break;
+  }
+  return "";
+}
+
 }  // namespace holdpoint

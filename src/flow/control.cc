@@ -32,7 +32,7 @@ bool Control::may_call_off(const Session& session, const Actor& by) {
 }
 
 void Control::end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
-                  const Actor& by, Time now) {
+                  const std::string& by, Time now) {
   const SessionId& id = session.id;
   done.result.status = SessionStatus::cancelled;
   if (session_store::cancel_running(tx, id, reason, now)) {
@@ -40,9 +40,9 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
     notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
     return;
   }
-  const question_store::Settlement settlement{
-      QuestionStatus::cancelled, std::nullopt,
-      by.name.empty() ? std::nullopt : std::optional(by.name), std::nullopt};
+  const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt,
+                                              by.empty() ? std::nullopt : std::optional(by),
+                                              std::nullopt};
   for (const auto& question : question_store::pending_of(tx, id)) {
     const auto settled = question_store::settle(tx, question.id, settlement, now);
     if (!settled) continue;
@@ -64,15 +64,16 @@ Control::Result Control::cancel(const SessionId& id, const std::string& reason, 
       done.result.outcome = Outcome::refused;
       return;
     }
-    end(tx, done, session, reason, by, now);
+    end(tx, done, session, reason, by.name, now);
     audit::record(tx, by, "session_cancelled", "session:" + id.text(), reason, now);
   });
   if (result.outcome == Outcome::done) abandon_(id);
   return result;
 }
 
-Control::Result Control::call_off(const Question& question, const Actor& by, Time now) {
-  const std::string reason = "cancelled by " + (by.name.empty() ? "a person" : by.name);
+Control::Result Control::call_off(const Question& question, const Actor& by,
+                                  const std::string& shown_as, Time now) {
+  const std::string reason = "cancelled by " + (shown_as.empty() ? "a person" : shown_as);
   return change(question.session_id, [&](Transaction& tx, Done& done, const Session& session) {
     if (!may_call_off(session, by)) {
       done.result.outcome = Outcome::not_allowed;
@@ -83,7 +84,7 @@ Control::Result Control::call_off(const Question& question, const Actor& by, Tim
       done.result.outcome = Outcome::refused;
       return;
     }
-    end(tx, done, session, reason, by, now);
+    end(tx, done, session, reason, shown_as, now);
     audit::record(tx, by, "question_cancelled", "question:" + question.id.text(), "", now);
   });
 }

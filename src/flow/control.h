@@ -43,7 +43,8 @@ class Control {
   Result cancel(const SessionId& id, const std::string& reason, const Actor& by, As as, Time now);
   // The same from a question's own page, as an answerer. Refused unless that question is pending,
   // so that a stale page calls off nothing that came after it.
-  Result call_off(const Question& question, const Actor& by, Time now);
+  // `shown_as` is how people know who did.
+  Result call_off(const Question& question, const Actor& by, const std::string& shown_as, Time now);
   // Runs a failed session again from its last checkpoint. Refused for any other.
   Result retry(const SessionId& id, const Actor& by, Time now);
   // Queues a message for the next turn. Refused once the session is finished. Throws BadRequest
@@ -58,7 +59,7 @@ class Control {
   // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
   bool may_call_off(const Session& session, const Actor& by);
   void end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
-           const Actor& by, Time now);
+           const std::string& by, Time now);
   template <class Step>
   Result change(const SessionId& id, Step step);
 

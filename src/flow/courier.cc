@@ -117,8 +117,8 @@ void Courier::attempt(const Delivery& delivery) {
       SendOutcome outcome;
       outcome.error = "there is no channel \"" + delivery.channel + "\"";
       if (channel != channels_.end()) {
-        outcome =
-            channel->second->send(delivery, clock_.now(), [this] { return stopping_.load(); });
+        outcome = channel->second->send({delivery, {}, false, {}}, clock_.now(),
+                                        [this] { return stopping_.load(); });
       }
       // Broken off is not failed.
       if (stopping_ && outcome.kind == SendOutcome::Kind::failed) {

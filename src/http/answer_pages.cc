@@ -62,7 +62,8 @@ Response not_listed() {
 }
 
 Response cancel(Api& api, const Visit& visit) {
-  const auto result = api.control.call_off(visit.question, visit.actor, api.clock.now());
+  const auto result =
+      api.control.call_off(visit.question, visit.actor, visit.actor.name, api.clock.now());
   switch (result.outcome) {
     case Control::Outcome::done:
       return thanks_page(now_of(api, visit), visit.from_list());

@@ -50,6 +50,12 @@ struct Settings {
     std::string callback_url;  // Empty: none.
     std::vector<Secret> callback_secret;
     std::vector<std::string> callback_events;
+    bool notify_slack;  // Where agents' questions go that name no channels.
+    std::string slack_channel;
+    bool notify_discord;
+    std::string discord_channel;
+    bool notify_email;
+    std::vector<std::string> email_to;
   } questions;
   struct {
     std::int64_t retention_days;
@@ -80,6 +86,37 @@ struct Settings {
     std::string proxy_user_header;  // Empty: proxies vouch for nobody.
     std::string proxy_role;         // Empty: only for users who are known here.
   } auth;
+  // The platforms' people who are users here, by the platform's id.
+  using Users = std::map<std::string, std::string>;
+  struct {
+    Secret bot_token;       // Empty: no Slack.
+    Secret signing_secret;  // Empty: /slack/interactions takes nothing.
+    Secret app_token;       // Empty: no Socket Mode.
+    std::string api_url;    // Without a slash at the end, like the other one.
+    std::vector<std::string> webhook_hosts;
+    Users users;
+  } slack;
+  struct {
+    Secret bot_token;        // Empty: no Discord.
+    std::string public_key;  // In hex; empty: /discord/interactions takes nothing.
+    std::string api_url;
+    Users users;
+  } discord;
+  struct {
+    std::string smtp_url;  // Empty: no mail.
+    std::string smtp_user;
+    Secret smtp_password;
+    bool smtp_tls;         // STARTTLS is a must.
+    std::string from;      // `Name <address>`, or an address.
+    std::string reply_to;  // Empty: replies are not read.
+    std::string imap_url;  // Empty: no mailbox is read.
+    std::string imap_user;
+    Secret imap_password;
+    bool imap_tls;
+    std::string imap_folder;
+    std::vector<Secret> inbound_secret;  // None: /email/inbound takes nothing.
+    std::filesystem::path ca_file;       // Empty: the system's.
+  } email;
 
   // Every setting as it counts, a line each, with secrets as ***.
   std::vector<std::string> shown;

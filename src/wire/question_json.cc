@@ -112,8 +112,9 @@ QuestionSpec read_question(const Json& value, const std::string& at, const Limit
 Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& limits,
               std::string_view also_known) {
   const Json json = parse_json(text, "body");
-  check_members(json, "",
-                {"questions", "timeout", "on_timeout", "context", "tool_call_id", also_known});
+  check_members(
+      json, "",
+      {"questions", "timeout", "on_timeout", "context", "tool_call_id", "channels", also_known});
   Ask ask;
   ask.timeout = defaults.timeout;
   ask.on_timeout = defaults.on_timeout;
@@ -150,6 +151,13 @@ Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& 
     ask.context = json["context"].dump();
     for (const auto& [name, value] : members_of(text)) {
       if (name == "context") ask.context = value;  // As written, if it is plainly written.
+    }
+  }
+  if (json.contains("channels")) {
+    if (!json["channels"].is_array()) throw BadRequest("channels", "must be a list");
+    for (std::size_t i = 0; i < json["channels"].size(); ++i) {
+      const std::string at = "channels[" + std::to_string(i) + "]";
+      ask.channels.push_back(parse_target(read_string(json["channels"][i], at), at));
     }
   }
   check_ask(ask, limits);

@@ -30,7 +30,7 @@ struct Asked {
     return world.process().control.cancel(session, "enough", by, as, world.now()).outcome;
   }
   Control::Outcome call_off(const Question& q, const Actor& by) {
-    return world.process().control.call_off(q, by, world.now()).outcome;
+    return world.process().control.call_off(q, by, by.name, world.now()).outcome;
   }
   Question question() { return world.questions(session).back(); }
   bool pending() { return question().status == QuestionStatus::pending; }
