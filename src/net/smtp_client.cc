@@ -95,6 +95,7 @@ class Line {
   SmtpResult perform(Duration time) {
     command_.clear();
     reply_.clear();
+    leaving_ = false;
     taken_ = 0;
     error_[0] = '\0';
     set(CURLOPT_CONNECTTIMEOUT_MS,
@@ -193,10 +194,13 @@ class Line {
     auto& line = *static_cast<Line*>(self);
     const std::string_view text(bytes, size);
     if (type == CURLINFO_HEADER_OUT) {
+      // libcurl takes its leave after an error; that says nothing about it.
+      line.leaving_ = text.starts_with("QUIT");
+      if (line.leaving_) return 0;
       // Its first word alone: the rest may be a password.
       line.command_ = text.substr(0, text.find_first_of(" \r\n"));
       line.reply_.clear();
-    } else if (type == CURLINFO_HEADER_IN) {
+    } else if (type == CURLINFO_HEADER_IN && !line.leaving_) {
       line.hear(text);
     }
     return 0;
@@ -239,6 +243,7 @@ class Line {
   char error_[CURL_ERROR_SIZE] = "";
   std::string command_;  // The last that was sent.
   std::string reply_;    // To it; empty: none yet.
+  bool leaving_ = false;
   std::string_view message_;
   std::size_t taken_ = 0;  // Of the message.
   const std::function<bool()>* cancelled_ = nullptr;
