@@ -16,6 +16,7 @@ constexpr std::size_t kMostQuestion = 8000;
 constexpr std::size_t kMostValue = 2000;
 constexpr std::size_t kMostContext = 8000;
 constexpr std::size_t kMostEntries = 40;
+constexpr std::size_t kMostOnOneLine = 60;
 
 std::string as_people_write(Time time) {
   constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -41,8 +42,12 @@ std::string unquoted(std::string_view json) {
 ContextEntry entry_of(std::string_view name, std::string_view value) {
   ContextEntry entry{unquoted("\"" + std::string(name) + "\""), "", value.starts_with('"')};
   if (value.starts_with('{') || value.starts_with('[')) {
-    entry.value = nlohmann::ordered_json::parse(value, nullptr, false)
-                      .dump(2, ' ', false, Json::error_handler_t::replace);
+    const auto json = nlohmann::ordered_json::parse(value, nullptr, false);
+    const auto written = [&](int indent) {
+      return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+    };
+    entry.value = written(-1);
+    if (entry.value.size() > kMostOnOneLine) entry.value = written(2);
   } else {
     // A number stays as it was written: a reader may hold fewer digits.
     entry.value = entry.is_text ? unquoted(value) : std::string(value);
@@ -88,9 +93,11 @@ std::string unclear_line(const Letter& letter) {
 std::string choose_line(const Letter& letter) {
   if (letter.question.spec.options.empty()) return "";
   return letter.question.spec.multi_select
-             ? "Choose one or more. Each link opens a page with that choice ticked, where you add "
-               "others and send it."
-             : "Choose one. Each link opens a page with that choice ticked, where you send it.";
+             ? "Choose one or more. A page opens with your choice ticked, and you add others "
+               "there; "
+               "nothing is decided before you send it."
+             : "Choose one. A page opens with your choice ticked; nothing is decided before you "
+               "send it there.";
 }
 
 std::string reply_line(const Letter& letter) {

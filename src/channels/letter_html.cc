@@ -1,5 +1,7 @@
 #include "channels/letter_html.h"
 
+#include <algorithm>
+
 #include "domain/text.h"
 #include "wire/escape_html.h"
 
@@ -29,7 +31,8 @@ constexpr const char* kStyle =
     "  .ink { color: #e8eaed !important; }\n"
     "  .soft { color: #9aa1a9 !important; }\n"
     "  .box { border-color: #363b41 !important; background: #191c20 !important; }\n"
-    "  .option { border-color: #767d86 !important; background: #1d2125 !important; }\n"
+    "  .option { border-color: #767d86 !important; background: #1d2125 !important; color: #e8eaed "
+    "!important; }\n"
     "  .best { border-color: #7db0ff !important; background: #7db0ff !important; }\n"
     "  .best, .best * { color: #10151c !important; }\n"
     "  .link { color: #7db0ff !important; }\n"
@@ -38,7 +41,8 @@ constexpr const char* kStyle =
 constexpr const char* kFont =
     "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;";
 constexpr const char* kMono =
-    "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;";
+    "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:13px;line-height:"
+    "19px;";
 
 // Lines stay lines where white-space is not understood, and the text keeps its own direction.
 std::string shown(std::string_view text) {
@@ -56,14 +60,16 @@ std::string block(const char* classes, const std::string& style, const std::stri
 }
 
 std::string soft(const std::string& text, const char* margin) {
-  return block("soft", std::string("margin:") + margin + ";color:#60666d;font-size:14px;",
+  return block("soft",
+               std::string("margin:") + margin + ";color:#60666d;font-size:14px;line-height:21px;",
                shown(text));
 }
 
-std::string notice(const std::string& text) {
+std::string notice(const std::string& text, bool strong) {
   return block("note ink",
                "margin:0 0 20px;padding:12px 16px;border-left:4px solid #1f5fbf;border-radius:4px;"
-               "background:#f2f6fc;color:#1c2024;",
+               "background:#f2f6fc;color:#1c2024;" +
+                   std::string(strong ? "font-weight:600;" : ""),
                shown(text));
 }
 
@@ -82,7 +88,7 @@ std::string context_box(const Question& question) {
 }
 
 std::string button(const std::string& url, bool filled, const std::string& html) {
-  return "<a class=\"option" + std::string(filled ? " best" : "") + "\" href=\"" +
+  return "<a dir=\"auto\" class=\"option" + std::string(filled ? " best" : "") + "\" href=\"" +
          escape_html(url) +
          "\" style=\"display:block;margin:0 0 10px;padding:13px 16px;border:1px solid " +
          (filled ? "#1f5fbf" : "#8a9199") +
@@ -93,16 +99,17 @@ std::string button(const std::string& url, bool filled, const std::string& html)
 
 std::string option_button(const Letter& letter, const Option& option, std::size_t number) {
   const bool best = option.recommended;
-  const std::string colour = best ? "color:#ffffff;" : "color:#60666d;";
-  const std::string small = best ? "" : " class=\"soft\"";
+  const std::string soft_span =
+      best ? "<span style=\"color:#ffffff;" : "<span class=\"soft\" style=\"color:#60666d;";
   std::string html;
-  if (letter.replies_are_read) html += std::to_string(number) + ".&nbsp; ";
-  html += "<strong dir=\"auto\" class=\"" + std::string(best ? "" : "ink") + "\">" +
-          escape_html(option_line(option)) + "</strong>";
-  if (best) html += "<span style=\"font-size:14px;\"> &nbsp;·&nbsp; recommended</span>";
+  if (letter.replies_are_read) {
+    html += soft_span + "\">" + std::to_string(number) + ".</span>&nbsp; ";
+  }
+  html += "<strong>" + escape_html(option_line(option)) + "</strong>";
+  if (best) html += soft_span + "font-size:14px;\">&nbsp; · recommended</span>";
   if (!option.description.empty()) {
-    html += "<span" + small + " dir=\"auto\" style=\"display:block;font-size:14px;" + colour +
-            "\">" + shown(shorten(option.description, 1000)) + "</span>";
+    html += soft_span + "display:block;font-size:14px;\">" +
+            shown(shorten(option.description, 1000)) + "</span>";
   }
   return button(link_to(letter, option), best, html);
 }
@@ -121,7 +128,7 @@ std::string ways_to_answer(const Letter& letter) {
              : "<span class=\"link\" style=\"color:#1f5fbf;\">Write your own answer…</span>");
   }
   if (letter.replies_are_read) out += soft(reply_line(letter), "14px 0 0");
-  return out + block("ink", "margin:14px 0 0;color:#1c2024;font-size:14px;",
+  return out + block("ink", "margin:14px 0 0;color:#1c2024;font-size:14px;line-height:21px;",
                      shown(deadline_line(letter)));
 }
 
@@ -130,16 +137,26 @@ std::string link(const std::string& url, const char* text) {
          "</a>";
 }
 
+// Its first line is the title; what follows explains.
+std::string question_block(const std::string& text, bool settled) {
+  const auto end = std::min(text.find('\n'), text.size());
+  const std::string title = text.substr(0, end), rest = text.substr(std::min(end + 1, text.size()));
+  const bool small = settled || count_chars(title) > 160;
+  return "<h1 class=\"ink\" dir=\"auto\" style=\"margin:0 0 " +
+         std::string(is_blank(rest) ? "20px" : "8px") +
+         ";font-size:" + (small ? "17px;line-height:24px" : "21px;line-height:28px") +
+         ";font-weight:600;color:#1c2024;\">" + shown(title) + "</h1>\n" +
+         (is_blank(rest) ? "" : block("ink", "margin:0 0 20px;color:#1c2024;", shown(rest)));
+}
+
 std::string card(const Letter& letter) {
   const Question& q = letter.question;
   const bool settled = letter.kind == Letter::Kind::settled;
   std::string out;
-  if (letter.kind == Letter::Kind::unclear) out += notice(unclear_line(letter));
-  if (settled) out += notice(settled_line(q));
+  if (letter.kind == Letter::Kind::unclear) out += notice(unclear_line(letter), false);
+  if (settled) out += notice(settled_line(q), true);
   out += soft(heading(letter), "0 0 4px");
-  out += "<h1 class=\"ink\" dir=\"auto\" style=\"margin:0 0 20px;font-size:" +
-         std::string(settled ? "17px;line-height:24px" : "21px;line-height:28px") +
-         ";font-weight:600;color:#1c2024;\">" + shown(question_text(letter)) + "</h1>\n";
+  out += question_block(question_text(letter), settled);
   if (settled) {
     return out + soft("Nothing is left to do.", "0 0 4px") + "<div>" +
            link(letter.page, "Open the question") + "</div>\n";
@@ -178,7 +195,7 @@ std::string letter_html(const Letter& letter) {
       "box-sizing:border-box;color:#60666d;font-size:13px;line-height:19px;\">" +
       shown(why_line(letter));
   if (!letter.unsubscribe_url.empty()) {
-    out += " " + link(letter.unsubscribe_url, "Get no more of them");
+    out += " " + link(letter.unsubscribe_url, "Unsubscribe");
   }
   return out + "</div>\n</div>\n</body>\n</html>\n";
 }

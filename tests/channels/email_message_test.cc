@@ -58,7 +58,7 @@ What style would you prefer?
 
 topic: love
 
-Choose one. Each link opens a page with that choice ticked, where you send it.
+Choose one. A page opens with your choice ticked; nothing is decided before you send it there.
 
 1. free verse
    https://hp.example.org/agent/answer/sess-456?token=t0ken&answer=free%20verse
@@ -285,13 +285,7 @@ TEST_CASE("context is shown in its order, with numbers as they were written") {
   draft.question().context =
       R"({"z": 12345678901234567890123, "a": {"b": [1, 2]}, "text\n": "one\ntwo", "n": null})";
   CHECK(has(draft.mail().text, R"(z: 12345678901234567890123
-a:
-   {
-     "b": [
-       1,
-       2
-     ]
-   }
+a: {"b":[1,2]}
 text
 :
    one
