@@ -7,14 +7,23 @@ namespace holdpoint {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+SendOutcome refused(std::string why) {
+  SendOutcome outcome;
+  outcome.kind = SendOutcome::Kind::refused;
+  outcome.error = std::move(why);
+  return outcome;
+}
+
+}  // namespace
+
 SendOutcome EmailChannel::send(const Outgoing& message, Time now,
                                const std::function<bool()>& cancelled) {
   const Delivery& delivery = message.delivery;
-  SendOutcome outcome;
+  if (message.questions.empty()) return refused("the question is no longer there");
   if (!is_mail_address(delivery.destination)) {
-    outcome.kind = SendOutcome::Kind::refused;
-    outcome.error = "\"" + delivery.destination + "\" is no mail address";
-    return outcome;
+    return refused("\"" + delivery.destination + "\" is no mail address");
   }
   const auto from_option = [&](const std::function<std::string(const DeliveryId&)>& option) {
     return option ? option(delivery.id) : "";
@@ -26,6 +35,7 @@ SendOutcome EmailChannel::send(const Outgoing& message, Time now,
                     now);
   const SmtpResult result =
       sender_.send(options_.from.address, mail.to, write_mail(mail), cancelled);
+  SendOutcome outcome;
   if (result.code != 0) outcome.http_status = result.code;
   outcome.error = result.error;
   switch (result.kind) {

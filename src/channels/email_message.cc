@@ -1,7 +1,6 @@
 #include "channels/email_message.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "channels/letter_html.h"
 #include "channels/letter_text.h"
@@ -15,10 +14,9 @@ constexpr std::size_t kMostSubject = 120;
 std::size_t place_of(const Outgoing& message) {
   const auto& all = message.questions;
   const auto it = std::find_if(all.begin(), all.end(), [&](const Question& q) {
-    return q.id == message.delivery.question_id.value_or(all.front().id);
+    return q.id == message.delivery.question_id;
   });
-  if (it == all.end()) throw std::invalid_argument("a mail is about a question of its delivery");
-  return static_cast<std::size_t>(it - all.begin());
+  return it == all.end() ? 0 : static_cast<std::size_t>(it - all.begin());
 }
 
 std::string one_line(std::string text) {
@@ -74,7 +72,6 @@ Letter letter_of(const Outgoing& message, const EmailFrame& frame, std::size_t p
 
 Mail email_message(const Outgoing& message, const EmailFrame& frame, Time now) {
   const Delivery& delivery = message.delivery;
-  if (message.questions.empty()) throw std::invalid_argument("a mail is about a question");
   const Letter letter = letter_of(message, frame, place_of(message));
   const Question& q = letter.question;
 

@@ -17,7 +17,7 @@ struct EmailFrame {
 
 // The mail of one delivery: a question while it waits, else how it ended. Its Message-ID is the
 // delivery's, so that receivers can drop repeats; all mails of a session are one thread.
-// The delivery's question is the one it names, or the only one.
+// `message` has a question: the one that the delivery names, or the first.
 Mail email_message(const Outgoing& message, const EmailFrame& frame, Time now);
 
 }  // namespace holdpoint

@@ -85,9 +85,9 @@ std::string question_text(const Letter& letter) {
 }
 
 std::string unclear_line(const Letter& letter) {
-  const std::string reason = shorten(letter.reason, 500);
   return "Thank you for your reply. We could not take it as an answer" +
-         (reason.empty() ? std::string(".") : ": " + reason) + "\nThe question still waits.";
+         (letter.reason.empty() ? "" : ": " + shorten(letter.reason, 500)) +
+         ".\nThe question still waits.";
 }
 
 std::string choose_line(const Letter& letter) {

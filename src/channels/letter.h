@@ -17,7 +17,7 @@ struct Letter {
   Kind kind = Kind::asks;
   const Question& question;
   std::string to;
-  std::string reason;       // Why a reply was no answer.
+  std::string reason;       // Why a reply was no answer, without a full stop.
   std::string answer_link;  // The recipient's own; empty: none.
   std::string page;         // The question's, for those who log in.
   bool replies_are_read = false;

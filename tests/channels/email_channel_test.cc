@@ -107,6 +107,14 @@ TEST_CASE("what is no address is refused before anything is written") {
   CHECK(post.sender.messages.empty());
 }
 
+TEST_CASE("a question that is gone is refused, not thrown about") {
+  Post post;
+  const SendOutcome outcome =
+      post.channel.send({post.delivery, {}, false, std::nullopt}, Time{}, nullptr);
+  CHECK(outcome.kind == Kind::refused);
+  CHECK(outcome.error == "the question is no longer there");
+}
+
 TEST_CASE("without functions for them there are neither replies nor ways to unsubscribe") {
   FakeSender sender;
   EmailChannel channel(sender, {{"", "h@example.org"}, "https://hp.example.org", nullptr, nullptr});

@@ -167,7 +167,7 @@ TEST_CASE("a question that was settled before its first mail left is told as set
 TEST_CASE("a reply that was no answer is answered with the choices, and the question waits") {
   Draft draft;
   draft.delivery.event = "reply_unclear";
-  draft.delivery.body = "\"maybe <both>\" could be 1 or 2.";
+  draft.delivery.body = "\"maybe <both>\" could be 1 or 2";
   draft.message_ref = "<d-1@example.org>";
   const Mail mail = draft.mail();
   CHECK(mail.subject.starts_with("Re: "));
