@@ -69,10 +69,17 @@ void ReplyInbox::take(ImapClient::Uid uid) {
     log(Level::warning, "mail_skipped", {{"uid", number}, {"reason", "it is too large"}});
     return;
   }
-  const auto outcome = replies_.take(read_mail(fetched.mail), address_, clock_.now());
-  Facts facts{{"uid", number}, {"outcome", to_text(outcome.kind)}};
-  if (!outcome.reason.empty()) facts.emplace_back("reason", outcome.reason);
-  log(Level::info, "mail_taken", facts);
+  try {
+    const auto outcome = replies_.take(read_mail(fetched.mail), address_, clock_.now());
+    Facts facts{{"uid", number}, {"outcome", to_text(outcome.kind)}};
+    if (!outcome.reason.empty()) facts.emplace_back("reason", outcome.reason);
+    log(Level::info, "mail_taken", facts);
+  } catch (const StoreError&) {
+    throw;
+  } catch (const std::exception& e) {
+    // Tried again it would stand in the way of all others for ever.
+    log(Level::error, "mail_skipped", {{"uid", number}, {"reason", e.what()}});
+  }
 }
 
 }  // namespace holdpoint
