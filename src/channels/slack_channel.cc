@@ -11,8 +11,9 @@ namespace {
 
 // How long Slack is left alone when it does not say.
 constexpr Duration kRest{5000};
-// People wait for these.
-constexpr Duration kClickTimeout{10'000};
+constexpr Duration kSendTimeout{30'000};
+// People wait for these, and a server that is to stop.
+constexpr Duration kClickTimeout{5000};
 
 // Empty too if it is text that the database could not hold.
 std::string text_of(const Json& object, const char* name) {
@@ -47,7 +48,7 @@ std::string SlackChannel::Reply::complaint(const std::string& place) const {
 }
 
 SlackChannel::Reply SlackChannel::call(const std::string& method, std::string body,
-                                       const std::function<bool()>& cancelled) {
+                                       Duration timeout, const std::function<bool()>& cancelled) {
   HttpRequest request;
   request.url = options_.api_url + "/" + method;
   request.headers = {{"Content-Type", "application/json; charset=utf-8"},
@@ -55,6 +56,7 @@ SlackChannel::Reply SlackChannel::call(const std::string& method, std::string bo
   request.body = std::move(body);
   // A posted message comes back with all its blocks.
   request.max_response_bytes = 1 << 20;
+  request.total_timeout = timeout;
   request.cancelled = cancelled;
   Reply reply;
   reply.http = client_.send(request);
@@ -85,12 +87,14 @@ SendOutcome SlackChannel::send(const Outgoing& message, Time,
       return outcome;
     }
     const SlackJson members{{"channel", ref->channel}, {"ts", ref->ts}};
-    reply = call("chat.update", join_objects(slack_dump(members), content), cancelled);
+    reply =
+        call("chat.update", join_objects(slack_dump(members), content), kSendTimeout, cancelled);
   } else {
     const SlackJson members{{"channel", message.delivery.destination},
                             {"unfurl_links", false},
                             {"unfurl_media", false}};
-    reply = call("chat.postMessage", join_objects(slack_dump(members), content), cancelled);
+    reply = call("chat.postMessage", join_objects(slack_dump(members), content), kSendTimeout,
+                 cancelled);
   }
   if (reply.http.status != 0) outcome.http_status = reply.http.status;
   // A message that somebody deleted needs no edit: there is nothing left to mislead anybody.
@@ -145,13 +149,15 @@ std::string SlackChannel::replace(const std::string& response_url,
 std::string SlackChannel::open_form(const std::string& trigger_id, const Question& question,
                                     const std::vector<std::size_t>& ticked) {
   const std::string view = slack_form(question, ticked, options_.public_url);
-  const Reply reply = call("views.open", join_objects(slack_dump({{"trigger_id", trigger_id}}),
-                                                      R"({"view":)" + view + "}"));
+  const Reply reply =
+      call("views.open",
+           join_objects(slack_dump({{"trigger_id", trigger_id}}), R"({"view":)" + view + "}"),
+           kClickTimeout, {});
   return reply.ok ? "" : reply.complaint("");
 }
 
 SlackChannel::AuthTest SlackChannel::auth_test() {
-  const Reply reply = call("auth.test", "{}");
+  const Reply reply = call("auth.test", "{}", kClickTimeout, {});
   if (!reply.ok) return {false, reply.complaint("")};
   return {true, "@" + text_of(reply.body, "user") + " in " + text_of(reply.body, "team")};
 }

@@ -53,8 +53,8 @@ class SlackChannel final : public Channel {
     // What went wrong, with what mends it.
     std::string complaint(const std::string& place) const;
   };
-  Reply call(const std::string& method, std::string body,
-             const std::function<bool()>& cancelled = {});
+  Reply call(const std::string& method, std::string body, Duration timeout,
+             const std::function<bool()>& cancelled);
   std::string respond(const std::string& response_url, std::string body);
 
   HttpClient& client_;

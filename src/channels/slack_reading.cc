@@ -12,7 +12,7 @@ namespace {
 // passed and 11,300 did not.
 constexpr std::size_t kQuestionsRoom = 6800;
 constexpr std::size_t kContextRoom = 1500;
-constexpr std::size_t kContextValueRoom = 400;
+constexpr std::size_t kContextValueRoom = 100;  // At least.
 constexpr std::size_t kFallbackRoom = 300;
 
 bool all_settled(const std::vector<Question>& questions) {
@@ -30,12 +30,13 @@ std::string who_asks(const std::vector<Question>& questions) {
 // `name: value` lines in the agent's own order.
 std::string context_lines(const std::string& context, SlackCutter& cut) {
   const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
-  if (!object.is_object()) return "";
+  if (!object.is_object() || object.empty()) return "";
+  const std::size_t room = std::max(kContextRoom / object.size(), kContextValueRoom);
   std::string lines;
   for (const auto& [name, value] : object.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : slack_dump(value);
     if (!lines.empty()) lines += '\n';
-    lines += on_one_line(cut(name, kSlackLabel)) + ": " + cut(text, kContextValueRoom);
+    lines += on_one_line(cut(name, kSlackLabel)) + ": " + cut(text, room);
   }
   return cut(lines, kContextRoom);
 }

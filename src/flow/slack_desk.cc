@@ -2,9 +2,15 @@
 
 #include "base/log.h"
 #include "channels/slack_form.h"
+#include "domain/text.h"
 #include "wire/json_writer.h"
 
 namespace holdpoint {
+namespace {
+
+constexpr std::size_t kMostComplaint = 500;
+
+}  // namespace
 
 std::string SlackDesk::take(std::string_view payload, const std::string& address, Time now) {
   using Kind = Clicks::Outcome::Kind;
@@ -42,7 +48,8 @@ std::string SlackDesk::answer_form(const SlackInteraction& interaction,
   switch (outcome.kind) {
     case Kind::refused:
       out.begin_object().member("response_action", "errors").key("errors").begin_object();
-      out.member(slack_form_text_block(interaction.click.question), outcome.notice);
+      out.member(slack_form_text_block(interaction.click.question),
+                 shorten(outcome.notice, kMostComplaint));
       out.end_object().end_object();
       return out.take();
     case Kind::late:
@@ -79,7 +86,8 @@ void SlackDesk::open_form(const SlackInteraction& interaction, const Question& q
 }
 
 void SlackDesk::send(std::function<std::string()> errand) {
-  const bool queued = errands_.submit([errand = std::move(errand)] {
+  const bool queued = errands_.submit([this, errand = std::move(errand)] {
+    if (leaving_) return;
     std::string error;
     try {
       error = errand();

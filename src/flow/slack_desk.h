@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,11 @@ class SlackDesk {
 
   SlackDesk(Clicks& clicks, SlackChannel& slack, Look look)
       : clicks_(clicks), slack_(slack), look_(std::move(look)) {}
-  ~SlackDesk() { stop(); }
+  // What waits to be sent is dropped.
+  ~SlackDesk() {
+    leaving_ = true;
+    stop();
+  }
 
   // Takes one interaction's payload and returns the body of its acknowledgement, which may be
   // empty. The answer is on disk by then; notices and forms follow from another thread. Throws
@@ -46,7 +51,8 @@ class SlackDesk {
   Clicks& clicks_;
   SlackChannel& slack_;
   const Look look_;
-  Pool errands_{"slack-desk", 8, 256};
+  std::atomic<bool> leaving_{false};
+  Pool errands_{"hp-slack", 8, 256};
 };
 
 }  // namespace holdpoint
