@@ -78,7 +78,11 @@ SlackOptions::SlackOptions(const QuestionSpec& spec, std::size_t room, SlackCutt
   std::size_t left = std::min(room, kSlackSection);
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string number = std::to_string(i + 1) + ". ";
-    labels_.push_back(label_cut((numbered ? number : "") + full_label(options[i]), each));
+    const std::string mark = numbered ? number : "";
+    // A label that has to be cut needs all the room.
+    const bool fits_all = fits(mark + full_label(options[i]), each);
+    const std::string label = fits_all ? full_label(options[i]) : on_one_line(options[i].label);
+    labels_.push_back(label_cut(mark + label, each));
     if (!listed) {
       notes_.push_back(boxes_ ? note_of(options[i]) : "");
       continue;

@@ -68,9 +68,9 @@ std::optional<std::string> own_text(const Json& state, const QuestionId& questio
   const Json& field = in(in(in(state, "values"), slack_form_text_block(question)), kSlackOwn);
   std::string text = text_in(field, "value");
   std::erase(text, '\r');
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   if (is_blank(text)) return std::nullopt;
-  return text;
+  const auto first = text.find_first_not_of(" \n"), last = text.find_last_not_of(" \n");
+  return text.substr(first, last - first + 1);
 }
 
 // One click on a message.

@@ -31,12 +31,14 @@ std::string who_asks(const std::vector<Question>& questions) {
 std::string context_lines(const std::string& context, SlackCutter& cut) {
   const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
   if (!object.is_object() || object.empty()) return "";
-  const std::size_t room = std::max(kContextRoom / object.size(), kContextValueRoom);
   std::string lines;
   for (const auto& [name, value] : object.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : slack_dump(value);
+    const std::string label = on_one_line(cut(name, kSlackLabel)) + ": ";
+    const std::size_t used = slack_length(label) + 1;
+    const std::size_t share = std::max(kContextRoom / object.size(), used + kContextValueRoom);
     if (!lines.empty()) lines += '\n';
-    lines += on_one_line(cut(name, kSlackLabel)) + ": " + cut(text, room);
+    lines += label + cut(text, share - used);
   }
   return cut(lines, kContextRoom);
 }

@@ -1,5 +1,7 @@
 #include "flow/slack_desk.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "channels/slack_form.h"
 #include "domain/text.h"
@@ -9,6 +11,14 @@ namespace holdpoint {
 namespace {
 
 constexpr std::size_t kMostComplaint = 500;
+constexpr Duration kRemembered{120'000};
+constexpr std::size_t kMostRemembered = 2000;
+constexpr int kMostReplacements = 3;
+
+std::int64_t count_settled(const std::vector<Question>& questions) {
+  return std::count_if(questions.begin(), questions.end(),
+                       [](const Question& q) { return is_settled(q.status); });
+}
 
 }  // namespace
 
@@ -18,13 +28,15 @@ std::string SlackDesk::take(std::string_view payload, const std::string& address
   interaction.click.address = address;
   const auto outcome = clicks_.take(interaction.click, now);
   if (interaction.from_form) return answer_form(interaction, outcome);
+  if (outcome.kind == Kind::nothing || seen_before(interaction, now)) return "";
   switch (outcome.kind) {
     case Kind::late:
       tell(interaction, outcome.notice);
       [[fallthrough]];
+    case Kind::taken:
     case Kind::repeated:
-      // Who still had something to click looks at a message that we may not know: one that was
-      // sent, but whose name was lost on its way back.
+      // The courier edits the messages that it knows; this may be one that was sent, but whose name
+      // was lost on its way back.
       if (outcome.question) bring_up_to_date(interaction, *outcome.question);
       break;
     case Kind::refused:
@@ -34,7 +46,6 @@ std::string SlackDesk::take(std::string_view payload, const std::string& address
     case Kind::form:
       if (outcome.question) open_form(interaction, *outcome.question);
       break;
-    case Kind::taken:  // The courier edits all messages of the ask.
     case Kind::nothing:
       break;
   }
@@ -62,15 +73,32 @@ std::string SlackDesk::answer_form(const SlackInteraction& interaction,
   }
 }
 
+bool SlackDesk::seen_before(const SlackInteraction& interaction, Time now) {
+  if (interaction.trigger_id.empty()) return false;
+  return seen_.with([&](auto& seen) {
+    std::erase_if(seen, [&](const auto& entry) { return entry.second < now - kRemembered; });
+    if (seen.size() >= kMostRemembered) seen.clear();
+    return !seen.emplace(interaction.trigger_id, now).second;
+  });
+}
+
 void SlackDesk::tell(const SlackInteraction& interaction, const std::string& notice) {
   send([this, url = interaction.response_url, notice] { return slack_.tell(url, notice); });
 }
 
 void SlackDesk::bring_up_to_date(const SlackInteraction& interaction, const Question& question) {
   send([this, url = interaction.response_url, question] {
-    const Standing now = look_(question);
-    if (now.questions.empty()) return std::string();
-    return slack_.replace(url, now.questions, now.may_cancel);
+    std::string error;
+    Standing now = look_(question);
+    for (int i = 0; i < kMostReplacements && !now.questions.empty() && error.empty(); ++i) {
+      error = slack_.replace(url, now.questions, now.may_cancel);
+      // Settled while it was on its way, another question of the ask may have been edited in
+      // before, and now be gone again.
+      const auto shown = count_settled(now.questions);
+      now = look_(question);
+      if (count_settled(now.questions) == shown) break;
+    }
+    return error;
   });
 }
 

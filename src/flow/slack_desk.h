@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/guarded.h"
 #include "base/loop.h"
 #include "channels/slack_channel.h"
 #include "channels/slack_interaction.h"
@@ -42,6 +44,8 @@ class SlackDesk {
 
  private:
   std::string answer_form(const SlackInteraction& interaction, const Clicks::Outcome& outcome);
+  // Whether this very click came before: Slack may deliver it several times.
+  bool seen_before(const SlackInteraction& interaction, Time now);
   void tell(const SlackInteraction& interaction, const std::string& notice);
   void bring_up_to_date(const SlackInteraction& interaction, const Question& question);
   void open_form(const SlackInteraction& interaction, const Question& question);
@@ -51,6 +55,7 @@ class SlackDesk {
   Clicks& clicks_;
   SlackChannel& slack_;
   const Look look_;
+  Guarded<std::map<std::string, Time>> seen_;  // Trigger ids.
   std::atomic<bool> leaving_{false};
   Pool errands_{"hp-slack", 8, 256};
 };

@@ -105,7 +105,7 @@ TEST_CASE("Other… asks for the form and takes along what is ticked; Cancel cal
 }
 
 TEST_CASE("a form that was sent in answers with its text, its options, or both") {
-  auto sent = read(sent_form(written("free verse\r\nplease\n \n")));
+  auto sent = read(sent_form(written("\n free verse\r\nplease\n \n")));
   CHECK(sent.from_form);
   CHECK(sent.click.kind == Click::Kind::answer);
   CHECK(sent.click.question == kQuestion);

@@ -215,7 +215,8 @@ TEST_CASE("a text that is too long is cut where it can be seen, with a link to a
   }
   q = asked(options(2));
   q.context = Json{{"diff", repeat("+ line\n", 5000)}}.dump();
-  CHECK(says(rendered({q}), "+ line\n…\n"));
+  CHECK(says(rendered({q}), "…\n"));
+  CHECK(words(rendered({q})).size() > 1500);
   CHECK(says(rendered({q}), link));
   q = settle(asked(), QuestionStatus::answered, repeat("long ", 2000));
   CHECK(says(rendered({q}), "…\n"));
@@ -234,6 +235,9 @@ TEST_CASE("labels too long for buttons are numbered, and stand in full above the
   q.spec.style = Style::buttons;
   const auto all = elements(rendered({q}));
   CHECK(all[0]["text"]["text"].get<std::string>().starts_with("1. the same"));
+  q.spec.options[0].emoji = "🌸";
+  CHECK(says(rendered({q}), "1. 🌸 " + start + "yes\n"));
+  CHECK(elements(rendered({q}))[0] == all[0]);
   CHECK(all[1]["text"]["text"].get<std::string>().starts_with("2. the same"));
 }
 
