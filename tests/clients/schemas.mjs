@@ -26,7 +26,7 @@ const platforms = {
       export interface ViaResponseUrl { text: string; blocks?: KnownBlock[]; response_type?: 'ephemeral'; replace_original?: boolean; mrkdwn?: boolean }
       export interface Ephemeral extends Options { channel: string; user: string; text: string; blocks?: KnownBlock[] }
       export interface ViewsOpen { trigger_id: string; view: Modal }
-      export type ViewErrors = ViewErrorsResponseAction;
+      export type ViewResponse = ViewErrorsResponseAction | { response_action: 'update'; view: Modal } | { response_action: 'clear' };
       export type BlockActions = BlockAction;
       export type ViewSubmission = ViewSubmitAction;
     `,
