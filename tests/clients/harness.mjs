@@ -87,7 +87,7 @@ export async function startReceiver(respond = () => ({})) {
   };
 }
 
-function findBinary() {
+export function findBinary() {
   const binary = process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint');
   if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
   return path.resolve(binary);
