@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "channels/discord_message.h"
+#include "channels/discord_response.h"
 #include "channels/slack_form.h"
 #include "channels/slack_message.h"
 #include "domain/ask.h"
