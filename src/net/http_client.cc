@@ -12,6 +12,11 @@
 namespace holdpoint {
 namespace {
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // A libcurl handle with its open connection. Used by one call at a time.
 class Line {
  public:
@@ -44,7 +49,9 @@ class Line {
     session_.SetBodyView(cpr::BodyView(request.body));
     session_.SetConnectTimeout(cpr::ConnectTimeout(request.connect_timeout));
     session_.SetTimeout(cpr::Timeout(request.total_timeout));
-    const cpr::Response response = request.method == "GET" ? session_.Get() : session_.Post();
+    const cpr::Response response = request.method == "GET"     ? session_.Get()
+                                   : request.method == "PATCH" ? session_.Patch()
+                                                               : session_.Post();
     HttpResponse out;
     out.status = static_cast<int>(response.status_code);
     out.body = std::move(body_);
@@ -59,7 +66,8 @@ class Line {
                   : response.error.message.empty() ? "the connection failed"
                                                    : response.error.message;
     }
-    if (const auto it = response.header.find("Retry-After"); it != response.header.end()) {
+    for (const auto& [name, value] : response.header) out.headers[in_lower_case(name)] = value;
+    if (const auto it = out.headers.find("retry-after"); it != out.headers.end()) {
       out.retry_after = read_retry_after(it->second);
     }
     request_ = nullptr;
@@ -110,7 +118,7 @@ class CurlClient final : public HttpClient {
 
   HttpResponse send(const HttpRequest& request) override {
     const auto host = host_of(request.url);
-    if (!host) return {0, "the URL is no http or https URL", "", std::nullopt};
+    if (!host) return {0, "the URL is no http or https URL", "", std::nullopt, {}};
     auto line = take(*host);
     HttpResponse response = line->send(request);
     // A line in an unclear state is not worth keeping.
@@ -151,10 +159,6 @@ std::unique_ptr<HttpClient> make_http_client(AddressGuard guard) {
 }
 
 std::optional<std::string> host_of(const std::string& url) {
-  const auto in_lower_case = [](std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  };
   const std::string lower = in_lower_case(url);
   if (!lower.starts_with("http://") && !lower.starts_with("https://")) return std::nullopt;
   for (const char c : url) {

@@ -14,7 +14,7 @@
 namespace holdpoint {
 
 struct HttpRequest {
-  std::string method = "POST";
+  std::string method = "POST";  // Or GET, or PATCH.
   std::string url;
   std::map<std::string, std::string> headers;
   std::string body;
@@ -30,6 +30,8 @@ struct HttpResponse {
   std::string error;
   std::string body;
   std::optional<Duration> retry_after;
+  // By their names in lower case; the last of those that came more than once.
+  std::map<std::string, std::string> headers{};
 };
 
 // Safe to share between threads. Follows no redirects and takes no proxy from the environment.

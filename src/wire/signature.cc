@@ -29,16 +29,6 @@ std::string slack_text(std::string_view seconds, std::string_view body) {
   return text.append(seconds).append(":").append(body);
 }
 
-// Only digits: what was signed is this text, so a second spelling of a number is no timestamp.
-bool is_fresh(std::string_view text, Time now) {
-  if (text.empty() || text.size() > 12) return false;
-  std::int64_t seconds = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || stop != text.data() + text.size()) return false;
-  const auto current = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
-  return seconds >= current - kTolerance && seconds <= current + kTolerance;
-}
-
 // Any of the header's `v1,<base64>` may fit; others' versions are not ours to judge.
 bool standard_fits(std::string_view header, const std::string& expected) {
   bool fits = false;
@@ -121,6 +111,16 @@ std::string signed_hash(WebhookScheme scheme, const WebhookHeaders& headers,
   }
   if (scheme == WebhookScheme::slack) return sha256_hex(slack_text(headers.timestamp, body));
   return sha256_hex(body);
+}
+
+bool is_fresh(std::string_view text, Time now) {
+  // Only digits: what was signed is this text, so a second spelling of a number is no timestamp.
+  if (text.empty() || text.size() > 12) return false;
+  std::int64_t seconds = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || stop != text.data() + text.size()) return false;
+  const auto current = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  return seconds >= current - kTolerance && seconds <= current + kTolerance;
 }
 
 Verdict verify_webhook(WebhookScheme scheme, const std::vector<Secret>& keys,

@@ -40,6 +40,9 @@ struct WebhookHeaders {
 };
 enum class Verdict { valid, missing, stale, wrong };
 
+// Unix seconds, at most 300 off either way.
+bool is_fresh(std::string_view timestamp, Time now);
+
 // Whether one of `keys` signed the body as `scheme` asks; a timestamp may be 300 s off either way.
 // `keys` are the bytes that sign: for `standard` what WebhookSecret::key() gives.
 Verdict verify_webhook(WebhookScheme scheme, const std::vector<Secret>& keys,
