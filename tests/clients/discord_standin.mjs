@@ -1,6 +1,7 @@
 // A guild of Discord, as far as a bot sees it: the REST API with its rate limits, and people who click.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { eventually } from './harness.mjs';
 import { discordMessageComplaints, discordResponseComplaints } from './limits.mjs';
 import { complaints } from './schemas.mjs';
 import { post, startStandin } from './standin.mjs';
@@ -24,7 +25,7 @@ export function makeDiscordKey() {
 
 const apiUser = (id, username, name) => ({ id, username, discriminator: '0', global_name: name ?? null, avatar: null });
 
-export async function startDiscord({ botToken = 'proof.bot.token', channels = ['1500000000000000001', '1500000000000000002'] } = {}) {
+export async function startDiscord({ botToken = 'proof.bot.token' } = {}) {
   const key = makeDiscordKey();
   const messages = new Map();  // message id → the message as it looks now
   const notices = [];          // What only one person sees: {user, text}
@@ -37,9 +38,13 @@ export async function startDiscord({ botToken = 'proof.bot.token', channels = ['
   const interactions = new Map();  // token → {user}
   const privately = new Map();     // message id → a message that only one person sees
   let snowflake = 1_600_000_000_000_000_000n;
+  // There is every channel whose id begins like this.
+  const exists = (channel) => channel.startsWith('15');
   const nextId = () => String(snowflake += 4_194_304n);
-  // `limit` calls in `per` ms, for each channel and route.
-  const discord = { botToken, publicKey: key.publicKey, sign: key.sign, messages, notices, modals, refused, hasty, limit: 5, per: 5000, deliverTo: undefined };
+  // `perBucket` calls in `per` ms, for each channel and route.
+  const discord = {
+    botToken, publicKey: key.publicKey, sign: key.sign, messages, notices, modals, refused, hasty, perBucket: 5, per: 5000, deliverTo: undefined,
+  };
 
   const fail = (status, code, message, errors) => ({ status, body: { message, code, ...(errors ? { errors } : {}) } });
   const invalid = (wrong) => fail(400, 50035, 'Invalid Form Body', { components: { _errors: wrong.map((message) => ({ code: 'PROOF', message })) } });
@@ -52,16 +57,16 @@ export async function startDiscord({ botToken = 'proof.bot.token', channels = ['
     const used = (buckets.get(bucket) ?? []).filter((at) => now - at < discord.per);
     const resetAfter = used.length > 0 ? (used[0] + discord.per - now) / 1000 : discord.per / 1000;
     const headers = (remaining) => ({
-      'x-ratelimit-limit': String(discord.limit), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(now / 1000 + resetAfter),
+      'x-ratelimit-limit': String(discord.perBucket), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(now / 1000 + resetAfter),
       'x-ratelimit-reset-after': resetAfter.toFixed(3), 'x-ratelimit-bucket': Buffer.from(bucket).toString('hex').slice(0, 24),
     });
-    if (now < until || used.length >= discord.limit) {
+    if (now < until || used.length >= discord.perBucket) {
       const wait = Math.max(until - now, resetAfter * 1000) / 1000;
       rests.set(bucket, now + wait * 1000);
       return { refusal: { status: 429, headers: { ...headers(0), 'retry-after': String(Math.ceil(wait)), 'x-ratelimit-scope': 'user' }, body: { message: 'You are being rate limited.', retry_after: wait, global: false } } };
     }
     buckets.set(bucket, [...used, now]);
-    const remaining = discord.limit - used.length - 1;
+    const remaining = discord.perBucket - used.length - 1;
     if (remaining === 0) rests.set(bucket, now + resetAfter * 1000);
     return { headers: headers(remaining) };
   }
@@ -108,8 +113,8 @@ export async function startDiscord({ botToken = 'proof.bot.token', channels = ['
 
   const routes = [
     [/^GET \/users\/@me$/, () => ({ body: { ...apiUser(application, 'holdpoint', 'Holdpoint'), bot: true } })],
-    [/^GET \/channels\/(\d+)$/, (_, channel) => (channels.includes(channel) ? { body: { id: channel, type: 0, name: 'ops', guild_id: guild } } : fail(404, 10003, 'Unknown Channel'))],
-    [/^POST \/channels\/(\d+)\/messages$/, (body, channel) => (channels.includes(channel) ? createMessage(channel, body) : fail(404, 10003, 'Unknown Channel'))],
+    [/^GET \/channels\/(\d+)$/, (_, channel) => (exists(channel) ? { body: { id: channel, type: 0, name: 'ops', guild_id: guild } } : fail(404, 10003, 'Unknown Channel'))],
+    [/^POST \/channels\/(\d+)\/messages$/, (body, channel) => (exists(channel) ? createMessage(channel, body) : fail(404, 10003, 'Unknown Channel'))],
     [/^PATCH \/channels\/(\d+)\/messages\/(\d+)$/, (body, channel, id) => {
       const message = messages.get(id);
       return message?.channel === channel ? change(message, body) : fail(404, 10008, 'Unknown Message');
@@ -224,8 +229,21 @@ export async function startDiscord({ botToken = 'proof.bot.token', channels = ['
     url: standin.url,
     apiUrl: `${standin.url}/api/v10`,
     calls: standin.calls,
-    trouble: ({ method, ...what }) => standin.trouble({ when: (call) => !method || call.method === method, ...what }),
-    rest: (bucket, ms) => rests.set(bucket, Date.now() + ms),
+    // Trouble with POST or PATCH in one channel; see standin.mjs.
+    trouble: (method, channel, what) => standin.trouble({ when: (call) => call.method === method && call.path.includes(`/channels/${channel}/`), ...what }),
+    // The next call is put off for so long.
+    limit: (method, channel, seconds, { global = false } = {}) => discord.trouble(method, channel, {
+      respond: () => {
+        rests.set(`${method} ${channel}`, Date.now() + seconds * 1000);
+        const scope = global ? { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' } : { 'x-ratelimit-scope': 'user' };
+        return { status: 429, headers: { 'retry-after': String(Math.ceil(seconds)), ...scope }, body: { message: 'You are being rate limited.', retry_after: seconds, global } };
+      },
+    }),
+    // What stands in a channel, once there are `n`.
+    take: (channel, n = 1, ms = 10_000) => eventually(`${n} messages in ${channel}`, () => {
+      const found = [...messages.values()].filter((message) => message.channel === channel);
+      return found.length >= n && found;
+    }, ms),
     close: () => standin.close(),
   });
 }

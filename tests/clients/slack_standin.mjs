@@ -22,7 +22,6 @@ const problem = (error, reasons) => (reasons.length > 0 ? { ok: false, error, er
 
 export async function startSlack({
   botToken = 'xoxb-proof', appToken = 'xapp-proof', signingSecret = '8f742231b10e8888abcd99yyyzzz85a5',
-  channels = { C0OPS: 'ops', C0DEV: 'dev' },
 } = {}) {
   const messages = new Map();   // `<channel> <ts>` → the message as it looks now, with its history
   const views = [];             // Modals that were opened
@@ -38,9 +37,11 @@ export async function startSlack({
   const tickets = new Set();
   let clock = 1_700_000_000_000_000;
   let answered = 0;
-  const slack = { botToken, appToken, signingSecret, messages, views, notices, refused, hasty, acks, sockets, perChannelMs: 0, deliverTo: undefined, socketMode: false };
+  const slack = { botToken, appToken, signingSecret, messages, views, notices, refused, hasty, acks, sockets, paced: new Set(), deliverTo: undefined, socketMode: false };
 
-  const channelOf = (name) => Object.entries(channels).find(([id, known]) => id === name || `#${known}` === name)?.[0];
+  // There is every channel but #nowhere; `#ops` is C0OPS.
+  const exists = (id) => /^C0[A-Z0-9]+$/.test(id) && id !== 'C0NOWHERE';
+  const channelOf = (name) => [name.replace(/^#(.*)$/, (_, plain) => `C0${plain.toUpperCase()}`)].find(exists);
   const limited = (channel, seconds) => {
     rests.set(channel, Date.now() + seconds * 1000);
     return { status: 429, headers: { 'retry-after': String(seconds) }, body: { ok: false, error: 'ratelimited' } };
@@ -57,7 +58,8 @@ export async function startSlack({
       const channel = channelOf(args.channel);
       if (!channel) return { ok: false, error: 'channel_not_found' };
       noteHaste(channel);
-      const wait = slack.perChannelMs - (Date.now() - (lastPosts.get(channel) ?? 0));
+      // A message a second is what Slack promises to take.
+      const wait = slack.paced.has(channel) ? 1000 - (Date.now() - (lastPosts.get(channel) ?? 0)) : 0;
       if (wait > 0) return limited(channel, Math.ceil(wait / 1000));
       lastPosts.set(channel, Date.now());
       if (!args.text && !args.blocks?.length) return { ok: false, error: 'no_text' };
@@ -71,7 +73,7 @@ export async function startSlack({
     },
     'chat.update': (args) => {
       const message = messages.get(`${args.channel} ${args.ts}`);
-      if (!channels[args.channel]) return { ok: false, error: 'channel_not_found' };
+      if (!exists(args.channel)) return { ok: false, error: 'channel_not_found' };
       noteHaste(args.channel);
       if (!message) return { ok: false, error: 'message_not_found' };
       const wrong = problem('invalid_blocks', [...complaints('slack', 'Update', args), ...slackMessageComplaints(args)]);
@@ -81,7 +83,7 @@ export async function startSlack({
       return { ok: true, channel: message.channel, ts: message.ts, text: message.text };
     },
     'chat.postEphemeral': (args) => {
-      if (!channels[args.channel]) return { ok: false, error: 'channel_not_found' };
+      if (!exists(args.channel)) return { ok: false, error: 'channel_not_found' };
       const wrong = problem('invalid_blocks', [...complaints('slack', 'Ephemeral', args), ...slackMessageComplaints(args)]);
       if (wrong) return wrong;
       notices.push({ user: args.user, text: args.text });
@@ -99,7 +101,7 @@ export async function startSlack({
       views.push(opened);
       return { ok: true, view: opened };
     },
-    'conversations.info': ({ channel }) => (channels[channel] ? { ok: true, channel: { id: channel, name: channels[channel], is_member: true } } : { ok: false, error: 'channel_not_found' }),
+    'conversations.info': ({ channel }) => (exists(channel) ? { ok: true, channel: { id: channel, name: channel.slice(2).toLowerCase(), is_member: true } } : { ok: false, error: 'channel_not_found' }),
     'apps.connections.open': () => {
       const ticket = randomUUID();
       tickets.add(ticket);
@@ -141,7 +143,13 @@ export async function startSlack({
       return { status: 404, body: wrong ?? { ok: false, error: 'expired_url' } };
     }
     known.left -= 1;
-    // The default replaces the message for everybody, or is ephemeral; both must be said.
+    if (args.replace_original === true) {
+      const message = messages.get(`${known.message.channel} ${known.message.ts}`);
+      message.edits.push({ at: Date.now(), text: message.text, blocks: message.blocks });
+      Object.assign(message, { text: args.text, blocks: args.blocks });
+      return { body: { ok: true } };
+    }
+    // Whether others see it must be said.
     if (args.response_type !== 'ephemeral' || args.replace_original !== false) refused.push({ name: 'response_url', args, said: 'is no private notice' });
     notices.push({ user: known.user, text: args.text });
     return { body: { ok: true } };
@@ -237,7 +245,7 @@ export async function startSlack({
         trigger_id: trigger(id),
         team,
         is_enterprise_install: false,
-        channel: { id: message.channel, name: channels[message.channel] },
+        channel: { id: message.channel, name: message.channel.slice(2).toLowerCase() },
         message: { user: 'U0BOT', type: 'message', ts: message.ts, bot_id: 'B0BOT', app_id: appId, text: message.text, team: team.id, blocks: message.blocks },
         state: { values: message.states[id] ?? {} },
         response_url: `${standin.url}/actions/${responseId}`,
@@ -313,12 +321,15 @@ export async function startSlack({
     url: standin.url,
     apiUrl: `${standin.url}/api`,
     calls: standin.calls,
-    trouble: ({ method, ...what }) => standin.trouble({ when: ({ path }) => !method || path === `/api/${method}`, ...what }),
-    // The next call of `method` to `channel` is put off for so long.
-    limit: (method, channel, seconds) => standin.trouble({
-      when: ({ path, raw }) => path === `/api/${method}` && raw.includes(channel),
-      respond: () => limited(channel, seconds),
-    }),
+    // Trouble with one method in one channel, by its name; see standin.mjs.
+    trouble: (method, channel, what) => standin.trouble({ when: ({ path, raw }) => path === `/api/${method}` && raw.includes(`"${channel}"`), ...what }),
+    // The next call is put off for so long.
+    limit: (method, channel, seconds) => slack.trouble(method, channel, { respond: () => limited(channelOf(channel), seconds) }),
+    // What stands in a channel, once there are `n`.
+    take: (channel, n = 1, ms = 10_000) => eventually(`${n} messages in ${channel}`, () => {
+      const found = [...messages.values()].filter((message) => message.channel === channel);
+      return found.length >= n && found;
+    }, ms),
     close: async () => {
       for (const ws of sockets) ws.terminate();
       await standin.close();
