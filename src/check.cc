@@ -14,6 +14,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
   proxies_from(settings);
   secrets_from(settings);
   callback_url_from(settings);
+  addresses_from(settings);
   check_tls(settings);
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),

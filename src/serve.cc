@@ -323,7 +323,7 @@ class Node {
       clock_,    turns_from(settings_)};
   UrlChannel url_{*client_,
                   [this](const std::string& agent) { return notices_.secrets_for(agent); }};
-  Courier courier_{*db_, journal_, metrics_, {{"url", &url_}}, clock_, {}};
+  Courier courier_{*db_, journal_, notices_, metrics_, {{"url", &url_}}, clock_, {}};
   Expiry expiry_{*db_, journal_, settling_, clock_};
   Retention retention_{*db_, std::chrono::days{settings_.sessions.retention_days}, clock_};
   Notary notary_{*db_, clock_};

@@ -59,7 +59,7 @@ SlackChannel::Reply SlackChannel::call(const std::string& method, std::string bo
   Reply reply;
   reply.http = client_.send(request);
   reply.body = Json::parse(reply.http.body, nullptr, false);
-  if (!reply.body.is_object()) reply.body = Json();
+  if (!reply.body.is_object()) reply.body = Json::object();
   reply.ok = reply.http.status == 200 && reply.body.value("ok", Json()) == true;
   if (!reply.ok) reply.error = text_of(reply.body, "error");
   return reply;

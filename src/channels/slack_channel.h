@@ -47,7 +47,7 @@ class SlackChannel final : public Channel {
  private:
   struct Reply {
     HttpResponse http;
-    Json body;          // Null if it is no JSON.
+    Json body;          // An object, empty if it was none.
     bool ok = false;    // Slack did it.
     std::string error;  // Slack's word for why not; empty if it gave none.
     // What went wrong, with what mends it.
