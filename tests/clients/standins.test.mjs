@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { DiscordAPIError, REST } from '@discordjs/rest';
 import bolt from '@slack/bolt';
 import { LogLevel, SocketModeClient } from '@slack/socket-mode';
 import { WebClient } from '@slack/web-api';
+import { Routes } from 'discord-api-types/v10';
 import { verifyKey } from 'discord-interactions';
 import { startDiscord } from './discord_standin.mjs';
 import { eventually } from './harness.mjs';
@@ -128,4 +130,28 @@ test('Discord\'s own verifier takes what the stand-in signs', options, async () 
   const verify = (text) => verifyKey(text, headers['x-signature-ed25519'], headers['x-signature-timestamp'], discord.publicKey);
   assert.equal(await verify(body), true);
   assert.equal(await verify(`${body} `), false);
+});
+
+test('discord.js\'s own client posts, edits, is refused as by Discord, and keeps to its buckets', options, async () => {
+  const rest = new REST({ api: `${discord.url}/api`, version: '10', retries: 0 }).setToken(discord.botToken);
+  const channel = '1500000000000000001';
+  const body = { flags: 32768, components: [{ type: 10, content: 'Deploy?' }, { type: 1, components: [{ type: 2, style: 1, label: 'Yes', custom_id: 'hp:1' }] }], allowed_mentions: { parse: [] } };
+  assert.equal((await rest.get(Routes.user())).username, 'holdpoint');
+  const { id } = await rest.post(Routes.channelMessages(channel), { body: { ...body, nonce: '1', enforce_nonce: true } });
+  assert.equal((await rest.post(Routes.channelMessages(channel), { body: { ...body, nonce: '1', enforce_nonce: true } })).id, id);
+  await rest.patch(Routes.channelMessage(channel, id), { body: { ...body, components: body.components.slice(0, 1) } });
+  assert.equal(discord.messages.get(id).components.length, 1);
+  const refused = (call, code) => assert.rejects(call, (error) => error instanceof DiscordAPIError && error.code === code);
+  await refused(rest.post(Routes.channelMessages('99'), { body }), 10003);
+  await refused(rest.patch(Routes.channelMessage(channel, '1'), { body }), 10008);
+  await refused(rest.post(Routes.channelMessages(channel), { body: { ...body, content: 'both' } }), 50035);
+  await refused(rest.post(Routes.channelMessages(channel), { body: { ...body, components: [{ type: 10, content: 'x'.repeat(4001) }] } }), 50035);
+  await assert.rejects(new REST({ api: `${discord.url}/api`, retries: 0 }).setToken('wrong').get(Routes.user()), ({ status }) => status === 401);
+
+  const started = Date.now();
+  Object.assign(discord, { per: 1000 });
+  const other = Routes.channelMessages('1500000000000000002');
+  await Promise.all(Array.from({ length: 7 }, () => rest.post(other, { body })));
+  assert.ok(Date.now() - started >= 900);
+  assert.deepEqual(discord.hasty, []);
 });
