@@ -13,15 +13,18 @@
 #include "base/log.h"
 #include "channels/url_channel.h"
 #include "database.h"
+#include "flow/discord_desk.h"
 #include "flow/expiry.h"
 #include "flow/herald.h"
 #include "flow/notary.h"
 #include "flow/retention.h"
+#include "flow/slack_desk.h"
 #include "flow/turns.h"
 #include "from_settings.h"
 #include "http/api.h"
 #include "http/server.h"
 #include "load.h"
+#include "platforms.h"
 #include "store/secret_store.h"
 #include "wire/digest.h"
 
@@ -234,6 +237,41 @@ class Node {
     return options;
   }
 
+  bool may_cancel(const std::string& agent_name) {
+    const auto agent = agents_.find(agent_name);
+    return !agent || agent->allow_cancel;
+  }
+
+  Courier::Options courier_from() {
+    Courier::Options options;
+    options.may_cancel = [this](const std::string& agent) { return may_cancel(agent); };
+    return options;
+  }
+
+  std::unique_ptr<SlackDesk> make_slack_desk() {
+    if (!platforms_.slack) return nullptr;
+    return std::make_unique<SlackDesk>(
+        clicks_, *platforms_.slack, [this](const Question& question) {
+          return SlackDesk::Standing{views_.ask_of(question), may_cancel(question.agent_name)};
+        });
+  }
+
+  std::unique_ptr<DiscordDesk> make_discord_desk() {
+    if (!platforms_.discord) return nullptr;
+    return std::make_unique<DiscordDesk>(clicks_, views_, agents_, public_url_);
+  }
+
+  Desks desks() {
+    Desks desks;
+    desks.slack = slack_desk_.get();
+    if (!settings_.slack.signing_secret.empty()) {
+      desks.slack_signing = {settings_.slack.signing_secret};
+    }
+    desks.discord = discord_desk_.get();
+    desks.discord_key = settings_.discord.public_key;
+    return desks;
+  }
+
   OpenHooks hooks() {
     OpenHooks hooks;
     hooks.on_commit = [this](std::size_t writes) {
@@ -323,7 +361,9 @@ class Node {
       clock_,    turns_from(settings_)};
   UrlChannel url_{*client_,
                   [this](const std::string& agent) { return notices_.secrets_for(agent); }};
-  Courier courier_{*db_, journal_, notices_, metrics_, {{"url", &url_}}, clock_, {}};
+  Platforms platforms_{settings_, *client_, public_url_, {}};
+  Courier courier_{*db_,   journal_,      notices_, metrics_, platforms_.channels(url_),
+                   clock_, courier_from()};
   Expiry expiry_{*db_, journal_, settling_, clock_};
   Retention retention_{*db_, std::chrono::days{settings_.sessions.retention_days}, clock_};
   Notary notary_{*db_, clock_};
@@ -335,6 +375,9 @@ class Node {
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
+  Clicks clicks_{answers_, control_, views_, users_from(settings_)};
+  const std::unique_ptr<SlackDesk> slack_desk_ = make_slack_desk();
+  const std::unique_ptr<DiscordDesk> discord_desk_ = make_discord_desk();
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;
@@ -357,7 +400,8 @@ class Node {
            [this](Metrics::Gauges& gauges) {
              gauges.turns_running = turns_.running();
              gauges.http_threads = static_cast<std::int64_t>(server_.threads());
-           }};
+           },
+           desks()};
 };
 
 }  // namespace
