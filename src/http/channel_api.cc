@@ -26,6 +26,7 @@ Routes channel_routes(Api& api) {
   };
   const auto discord = [&api](const Request& request) {
     if (!api.desks.discord) return not_set_up("Discord", "[discord] bot_token");
+    if (api.desks.discord_key.empty()) return not_set_up("Discord", "[discord] public_key");
     return discord_interaction(*api.desks.discord, api.desks.discord_key, request, api.clock.now());
   };
   const auto inbound = [&api](const Request& request) {
