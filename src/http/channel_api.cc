@@ -47,7 +47,7 @@ Routes channel_routes(Api& api) {
     return unsubscribe(*api.desks.unsubscribe, request, api.clock.now());
   };
   return {
-      {"POST", "/slack/interactions", own_check(), slack, false, true},
+      {"POST", "/slack/interactions", own_check(), slack, false, false, true},
       {"POST", "/discord/interactions", own_check(), discord},
       {"POST", "/email/inbound", own_check(), inbound, false, false, true},
       {"GET", "/email/unsubscribe", own_check(), ask_to_leave, true},
