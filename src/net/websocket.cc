@@ -232,6 +232,7 @@ std::string WebSocket::connect(const std::string& url, Duration longest) {
   if (auto error = judge_handshake(head.substr(0, end + 2), key); !error.empty()) return error;
   frames_ = WebSocketFrames(false, kMostMessage);
   frames_.add(std::string_view(head).substr(end + 4));
+  partial_.clear();
   in_parts_ = false;
   heard_ = SteadyClock::now();
   line_ = std::move(line);
@@ -243,38 +244,43 @@ WebSocket::Message WebSocket::closed(std::string reason) {
   return {Message::Kind::closed, std::move(reason)};
 }
 
-WebSocket::Message WebSocket::read(Duration longest) {
+std::optional<WebSocket::Message> WebSocket::next_message() {
   using Frame = WebSocketFrame;
+  while (auto frame = frames_.next()) {
+    if (frame->kind == Frame::ping) {
+      if (!write(Frame::pong, frame->payload)) return closed("the connection was lost");
+    } else if (frame->kind == Frame::close) {
+      (void)write(Frame::close, frame->payload);
+      return closed("the other side closed it");
+    } else if (frame->kind != Frame::pong) {
+      if ((frame->kind == Frame::more) != in_parts_) return closed("parts are in disorder");
+      if (!in_parts_) partial_kind_ = frame->kind;
+      in_parts_ = !frame->last;
+      partial_ += frame->payload;
+      if (partial_.size() > kMostMessage) return closed("a message is too long");
+      if (in_parts_) continue;
+      std::string whole = std::move(partial_);
+      partial_.clear();
+      if (partial_kind_ == Frame::text) return Message{Message::Kind::text, std::move(whole)};
+    }
+  }
+  if (!frames_.broken().empty()) return closed(frames_.broken());
+  return std::nullopt;
+}
+
+WebSocket::Message WebSocket::read(Duration longest) {
   if (!line_) return closed("it is not open");
   const auto deadline = SteadyClock::now() + longest;
-  // Looks at least once; and no flood of pings keeps it here.
-  for (bool looked = false; !looked || SteadyClock::now() < deadline; looked = true) {
-    while (auto frame = frames_.next()) {
-      if (frame->kind == Frame::ping) {
-        if (!write(Frame::pong, frame->payload)) return closed("the connection was lost");
-      } else if (frame->kind == Frame::close) {
-        (void)write(Frame::close, frame->payload);
-        return closed("the other side closed it");
-      } else if (frame->kind != Frame::pong) {
-        if ((frame->kind == Frame::more) != in_parts_) return closed("parts are in disorder");
-        if (!in_parts_) partial_kind_ = frame->kind;
-        in_parts_ = !frame->last;
-        partial_ += frame->payload;
-        if (partial_.size() > kMostMessage) return closed("a message is too long");
-        if (in_parts_) continue;
-        std::string whole = std::move(partial_);
-        partial_.clear();
-        if (partial_kind_ == Frame::text) return {Message::Kind::text, std::move(whole)};
-      }
-    }
-    if (!frames_.broken().empty()) return closed(frames_.broken());
+  for (bool looked = false;; looked = true) {
+    if (auto message = next_message()) return std::move(*message);
+    // No flood of pings keeps it here.
+    if (looked && SteadyClock::now() >= deadline) return {Message::Kind::timeout, ""};
     const auto bytes = line_->receive(deadline);
     if (!bytes) return closed("the connection was lost");
     if (bytes->empty()) return {Message::Kind::timeout, ""};
     heard_ = SteadyClock::now();
     frames_.add(*bytes);
   }
-  return {Message::Kind::timeout, ""};
 }
 
 bool WebSocket::write(WebSocketFrame::Kind kind, std::string_view payload) {
