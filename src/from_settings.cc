@@ -75,17 +75,78 @@ std::string callback_url_from(const Settings& s) {
   return url;
 }
 
+Addresses addresses_from(const Settings& s) {
+  Addresses::Options options;
+  const auto api_host = [](const std::string& url, const char* section) {
+    const auto host = host_of(url);
+    if (!host) {
+      throw SettingsError(std::string("[") + section +
+                          "] api_url must be an http or https URL with a plain host");
+    }
+    return host;
+  };
+  if (!s.slack.bot_token.empty()) options.slack = api_host(s.slack.api_url, "slack");
+  if (!s.discord.bot_token.empty()) options.discord = api_host(s.discord.api_url, "discord");
+  if (!s.email.smtp_url.empty()) options.email = s.email.smtp_url;
+  options.slack_channel = s.questions.slack_channel;
+  options.discord_channel = s.questions.discord_channel;
+  options.email_to = s.questions.email_to;
+  if (s.questions.notify_slack) options.defaults.push_back({"slack", ""});
+  if (s.questions.notify_discord) options.defaults.push_back({"discord", ""});
+  if (s.questions.notify_email) options.defaults.push_back({"email", ""});
+  options.slack_webhook_hosts = s.slack.webhook_hosts;
+  // What they say is held to the rules that targets are.
+  const auto check = [](const std::string& channel, const std::string& to, const char* key) {
+    try {
+      if (!to.empty()) parse_target(channel + ":" + to, "");
+    } catch (const BadRequest& e) {
+      throw SettingsError(std::string("[questions] ") + key + ": " + e.what());
+    }
+  };
+  check("slack", options.slack_channel, "slack_channel");
+  check("discord", options.discord_channel, "discord_channel");
+  for (const auto& address : options.email_to) check("email", address, "email_to");
+  if (!s.email.reply_to.empty() && !is_mail_address(s.email.reply_to)) {
+    throw SettingsError("[email] reply_to must be one address, like reply@example.org");
+  }
+  return Addresses(std::move(options));
+}
+
+std::map<std::string, std::map<std::string, std::string>> users_from(const Settings& s) {
+  return {{"slack", s.slack.users}, {"discord", s.discord.users}};
+}
+
 Notices::Options notices_from(const Settings& s, const std::string& public_url) {
   Notices::Options options;
   options.public_url = public_url;
   if (!s.questions.callback_url.empty()) options.callback_url = callback_url_from(s);
   options.callback_secrets = secrets_from(s);
   options.callback_events = s.questions.callback_events;
+  options.addresses = addresses_from(s);
   return options;
 }
 
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
-  return load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
+  auto definitions =
+      load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
+  const Addresses addresses = addresses_from(s);
+  std::string complaints;
+  for (const auto& [name, agent] : definitions) {
+    for (const auto& target : agent.channels) {
+      try {
+        if (target.channel == "url" && !agent.question_callback &&
+            s.questions.callback_url.empty()) {
+          throw BadRequest("", "url needs a question_callback, or [questions] callback_url");
+        }
+        addresses.of(target, "");
+      } catch (const BadRequest& e) {
+        complaints += (complaints.empty() ? "" : "\n") + (agent.folder / (name + ".md")).string() +
+                      ": channels: " + e.what();
+      }
+    }
+  }
+  if (!complaints.empty()) throw DefinitionError(complaints);
+  return definitions;
 }
 
 }  // namespace holdpoint

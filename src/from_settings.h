@@ -26,6 +26,9 @@ void check_tls(const Settings& s);
 std::string public_url_from(const Settings& s, const std::string& address);
 std::string callback_url_from(const Settings& s);
 Notices::Options notices_from(const Settings& s, const std::string& public_url);
+Addresses addresses_from(const Settings& s);
+// The platforms' people who are users here, by channel.
+std::map<std::string, std::map<std::string, std::string>> users_from(const Settings& s);
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s);
 
 }  // namespace holdpoint

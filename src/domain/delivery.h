@@ -42,7 +42,7 @@ struct Delivery {
   // alone, or about the session.
   std::optional<std::int64_t> ask;
   std::optional<std::string> message_ref;  // What the platform calls the message, once it is there.
-  std::optional<DeliveryId> edits;         // The delivery whose message this brings up to date.
+  std::optional<DeliveryId> follows;       // The delivery whose message this edits or answers.
 
   // Of this attempt's answer links, one for each question; never stored.
   std::vector<std::string> tokens;

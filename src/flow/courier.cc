@@ -17,17 +17,53 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration kElsewhere{20};
+// Of a message that is put off again and again by a receiver that is too busy.
+constexpr std::int64_t kMostRests = 50;
+
+// `slack.com:443#C1` is one of the hosts of `slack.com:443`.
+std::string platform_of(const std::string& host) { return host.substr(0, host.find('#')); }
+
+std::int64_t count_settled(const std::vector<Question>& questions) {
+  return std::count_if(questions.begin(), questions.end(),
+                       [](const Question& q) { return is_settled(q.status); });
+}
+
+bool all_settled(const std::vector<Question>& questions) {
+  return count_settled(questions) == static_cast<std::int64_t>(questions.size());
+}
+
+// A callback goes out once in any case: programs count on it. People need not hear of what is over.
+bool is_obsolete(const Outgoing& message) {
+  const Delivery& delivery = message.delivery;
+  if (delivery.event == "question_pending") {
+    return (delivery.channel != "url" || delivery.attempts > 1) && all_settled(message.questions);
+  }
+  const bool edit = delivery.event == "question_settled" &&
+                    (delivery.channel == "slack" || delivery.channel == "discord");
+  return edit && !message.message_ref;
+}
+
+std::vector<Question> questions_of(Transaction& tx, const Delivery& delivery) {
+  if (delivery.ask) return question_store::of_ask(tx, delivery.session_id, *delivery.ask);
+  std::vector<Question> questions;
+  if (!delivery.question_id) return questions;
+  if (auto question = question_store::find(tx, *delivery.question_id)) {
+    questions.push_back(std::move(*question));
+  }
+  return questions;
+}
 
 }  // namespace
 
-Courier::Courier(Database& db, Journal& journal, Metrics& metrics, Channels channels,
-                 const Clock& clock, Options options)
+Courier::Courier(Database& db, Journal& journal, Notices& notices, Metrics& metrics,
+                 Channels channels, const Clock& clock, Options options)
     : db_(db),
       journal_(journal),
+      notices_(notices),
       metrics_(metrics),
       channels_(std::move(channels)),
       clock_(clock),
-      options_(options),
+      options_(std::move(options)),
       workers_("hp-courier", options_.workers, 100'000),
       loop_("hp-outbox", clock, [this](Time now) { return run_once(now); }) {}
 
@@ -41,20 +77,36 @@ void Courier::stop() {
   workers_.stop();
 }
 
-std::size_t Courier::free_workers(const InFlight& in_flight) const {
+std::size_t Courier::Traffic::busy(const std::string& host) const {
+  const auto it = in_flight.find(host);
+  return it == in_flight.end() ? 0 : it->second;
+}
+
+std::optional<Time> Courier::Traffic::rests_until(const std::string& host, Time now) const {
+  std::optional<Time> until;
+  for (const auto& name : {host, platform_of(host)}) {
+    const auto it = resting.find(name);
+    if (it != resting.end() && it->second > std::max(now, until.value_or(now))) until = it->second;
+  }
+  return until;
+}
+
+std::size_t Courier::free_workers(const Traffic& traffic) const {
   std::size_t busy = 0;
-  for (const auto& [host, count] : in_flight) busy += count;
+  for (const auto& [host, count] : traffic.in_flight) busy += count;
   return options_.workers - std::min(busy, options_.workers);
 }
 
 std::vector<Delivery> Courier::claim(Time now) {
   const auto hosts = db_.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
   std::vector<std::pair<std::string, std::size_t>> room;
-  in_flight_.with([&](InFlight& in_flight) {
-    std::size_t free = free_workers(in_flight);
+  traffic_.with([&](Traffic& traffic) {
+    std::erase_if(traffic.resting, [&](const auto& rest) { return rest.second <= now; });
+    std::size_t free = free_workers(traffic);
     for (const auto& owed : hosts) {
-      const std::size_t busy = in_flight.count(owed.host) ? in_flight[owed.host] : 0;
+      const std::size_t busy = traffic.busy(owed.host);
       if (owed.next_attempt_at > now || busy >= options_.per_host || free == 0) continue;
+      if (traffic.rests_until(owed.host, now)) continue;
       room.emplace_back(owed.host, std::min(options_.per_host - busy, free));
       free -= room.back().second;
     }
@@ -71,8 +123,8 @@ std::vector<Delivery> Courier::claim(Time now) {
     }
     return all;
   });
-  in_flight_.with([&](InFlight& in_flight) {
-    for (const auto& delivery : claimed) ++in_flight[delivery.host];
+  traffic_.with([&](Traffic& traffic) {
+    for (const auto& delivery : claimed) ++traffic.in_flight[delivery.host];
   });
   return claimed;
 }
@@ -86,12 +138,12 @@ std::optional<Time> Courier::run_once(Time now) {
   // not to be had is in another node's hands.
   std::optional<Time> next;
   const auto hosts = db_.read([](Transaction& tx) { return delivery_store::owed_hosts(tx); });
-  in_flight_.with([&](InFlight& in_flight) {
-    if (free_workers(in_flight) == 0) return;
+  traffic_.with([&](Traffic& traffic) {
+    if (free_workers(traffic) == 0) return;
     for (const auto& owed : hosts) {
-      const auto it = in_flight.find(owed.host);
-      if (it != in_flight.end() && it->second >= options_.per_host) continue;
-      const Time due = std::max(owed.next_attempt_at, now + kElsewhere);
+      if (traffic.busy(owed.host) >= options_.per_host) continue;
+      const Time rested = traffic.rests_until(owed.host, now).value_or(now + kElsewhere);
+      const Time due = std::max(owed.next_attempt_at, rested);
       if (!next || due < *next) next = due;
     }
   });
@@ -102,53 +154,80 @@ void Courier::attempt(const Delivery& delivery) {
   try {
     if (stopping_) {
       give_back(delivery);
-    } else if (delivery.attempts > 1 && settled_meanwhile(delivery)) {
-      const Time now = clock_.now();
-      journal_.announce(db_.write([&](Transaction& tx) {
-        Story story;
-        session_store::lock(tx, delivery.session_id);
-        if (delivery_store::record(tx, delivery, {DeliveryStatus::obsolete, {}, {}, {}}, now)) {
-          story.add(tx, events::delivery_obsolete(delivery), now);
-        }
-        return story;
-      }));
+    } else if (const Outgoing message = compose(delivery); is_obsolete(message)) {
+      drop(delivery);
+    } else if (const SendOutcome outcome = send(message);
+               stopping_ && outcome.kind == SendOutcome::Kind::failed) {
+      give_back(delivery);  // Broken off is not failed.
     } else {
-      const auto channel = channels_.find(delivery.channel);
-      SendOutcome outcome;
-      outcome.error = "there is no channel \"" + delivery.channel + "\"";
-      if (channel != channels_.end()) {
-        outcome = channel->second->send({delivery, {}, false, {}}, clock_.now(),
-                                        [this] { return stopping_.load(); });
-      }
-      // Broken off is not failed.
-      if (stopping_ && outcome.kind == SendOutcome::Kind::failed) {
-        give_back(delivery);
-      } else {
-        record_patiently(delivery, outcome);
-      }
+      record_patiently(message, outcome);
     }
   } catch (const std::exception& e) {
     // Sent or not, its outcome is not on record: it goes out again once the claim's lease is over.
     log(Level::error, "delivery_not_recorded",
         {{"delivery", delivery.id.text()}, {"reason", e.what()}});
   }
-  in_flight_.with([&](InFlight& in_flight) {
-    const auto it = in_flight.find(delivery.host);
-    if (it != in_flight.end() && --it->second == 0) in_flight.erase(it);
+  traffic_.with([&](Traffic& traffic) {
+    const auto it = traffic.in_flight.find(delivery.host);
+    if (it != traffic.in_flight.end() && --it->second == 0) traffic.in_flight.erase(it);
   });
   loop_.wake();
 }
 
-bool Courier::has_room() {
-  return !stopping_ &&
-         in_flight_.with([&](InFlight& in_flight) { return free_workers(in_flight) > 0; });
+Outgoing Courier::compose(const Delivery& delivery) {
+  Outgoing message{delivery, {}, false, {}};
+  // Its body is ready; only a repeat may have become pointless.
+  if (delivery.channel == "url" && delivery.attempts == 1) return message;
+  struct Found {
+    std::vector<Question> questions;
+    std::optional<std::string> message_ref;
+  };
+  Found found = db_.read([&](Transaction& tx) {
+    Found f{questions_of(tx, delivery), {}};
+    if (delivery.follows) {
+      if (auto post = delivery_store::find(tx, *delivery.follows)) {
+        f.message_ref = std::move(post->message_ref);
+      }
+    }
+    return f;
+  });
+  message.questions = std::move(found.questions);
+  message.message_ref = std::move(found.message_ref);
+  message.may_cancel = options_.may_cancel && options_.may_cancel(delivery.agent_name);
+  return message;
 }
 
-void Courier::record_patiently(const Delivery& delivery, const SendOutcome& outcome) {
+SendOutcome Courier::send(const Outgoing& message) {
+  const auto channel = channels_.find(message.delivery.channel);
+  if (channel == channels_.end()) {
+    SendOutcome outcome;
+    outcome.error = "the channel \"" + message.delivery.channel + "\" is not set up";
+    return outcome;
+  }
+  return channel->second->send(message, clock_.now(), [this] { return stopping_.load(); });
+}
+
+void Courier::drop(const Delivery& delivery) {
+  const Time now = clock_.now();
+  journal_.announce(db_.write([&](Transaction& tx) {
+    Story story;
+    session_store::lock(tx, delivery.session_id);
+    if (delivery_store::record(tx, delivery, {DeliveryStatus::obsolete, {}, {}, {}, {}}, now)) {
+      story.add(tx, events::delivery_obsolete(delivery), now);
+    }
+    return story;
+  }));
+}
+
+bool Courier::has_room() {
+  return !stopping_ && traffic_.with([&](Traffic& traffic) { return free_workers(traffic) > 0; });
+}
+
+void Courier::record_patiently(const Outgoing& message, const SendOutcome& outcome) {
   const Time claim_ends = clock_.now() + options_.lease / 2;
   while (true) {
     try {
-      return record(delivery, outcome, clock_.now());
+      return record(message, outcome, clock_.now());
     } catch (const StoreError& e) {
       if (!e.retryable() || stopping_ || clock_.now() > claim_ends) throw;
     }
@@ -161,29 +240,48 @@ void Courier::give_back(const Delivery& delivery) {
   db_.write([&](Transaction& tx) { delivery_store::release(tx, delivery, now); });
 }
 
-bool Courier::settled_meanwhile(const Delivery& delivery) {
-  if (delivery.event != "question_pending" || !delivery.question_id) return false;
-  const auto question =
-      db_.read([&](Transaction& tx) { return question_store::find(tx, *delivery.question_id); });
-  return !question || is_settled(question->status);
+void Courier::catch_up(Transaction& tx, Story& story, const Outgoing& sent,
+                       const std::optional<std::string>& message_ref, Time now) {
+  const Delivery& delivery = sent.delivery;
+  if (delivery.channel == "url") return;
+  const auto questions = questions_of(tx, delivery);
+  if (count_settled(questions) == count_settled(sent.questions)) return;
+  if (!delivery.follows) {
+    Delivery post = delivery;
+    post.message_ref = message_ref;
+    notices_.settle_message(tx, story, post, questions, now);
+  } else if (const auto post = delivery_store::find(tx, *delivery.follows)) {
+    notices_.settle_message(tx, story, *post, questions, now);
+  }
 }
 
-void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time now) {
+void Courier::record(const Outgoing& message, const SendOutcome& outcome, Time now) {
+  const Delivery& delivery = message.delivery;
   delivery_store::Attempt attempt;
   attempt.http_status = outcome.http_status;
   if (!outcome.error.empty()) attempt.error = outcome.error;
+  attempt.message_ref = outcome.message_ref;
   std::optional<Duration> wait;
+  if (outcome.rest) {
+    traffic_.with([&](Traffic& traffic) {
+      auto& until = traffic.resting[outcome.rest_all ? platform_of(delivery.host) : delivery.host];
+      until = std::max(until, now + *outcome.rest);
+    });
+  }
   if (outcome.kind == SendOutcome::Kind::delivered) {
     attempt.status = DeliveryStatus::delivered;
   } else {
     if (outcome.kind == SendOutcome::Kind::failed) {
-      wait = delivery_backoff(delivery.attempts, random_fraction(), outcome.retry_after);
+      // Who is too busy says when; that is no failure of the message's own.
+      wait = outcome.rest && delivery.attempts < kMostRests
+                 ? outcome.rest
+                 : delivery_backoff(delivery.attempts, random_fraction(), outcome.retry_after);
     }
     attempt.status = wait ? DeliveryStatus::pending : DeliveryStatus::dead;
     if (wait) attempt.next_attempt_at = now + *wait;
   }
   const bool gone = outcome.kind == SendOutcome::Kind::gone;
-  const std::string reason = "the receiver answered HTTP 410";
+  const std::string reason = "the receiver wants no more: " + outcome.error;
   const Story told = db_.write([&](Transaction& tx) {
     Story story;
     // Before any other row, so that several attempts that hear it at once go one by one.
@@ -195,6 +293,7 @@ void Courier::record(const Delivery& delivery, const SendOutcome& outcome, Time 
     if (!delivery_store::record(tx, delivery, attempt, now)) return story;
     if (attempt.status == DeliveryStatus::delivered) {
       story.add(tx, events::delivery_sent(delivery, outcome.http_status), now);
+      catch_up(tx, story, message, outcome.message_ref, now);
       return story;
     }
     story.add(tx, events::delivery_failed(delivery, outcome.error, wait), now);

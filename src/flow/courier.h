@@ -11,6 +11,7 @@
 #include "domain/actor.h"
 #include "flow/journal.h"
 #include "flow/metrics.h"
+#include "flow/notices.h"
 
 namespace holdpoint {
 
@@ -22,11 +23,13 @@ class Courier {
     std::size_t workers = 256;  // So many hosts may hang before one that does not has to wait.
     std::size_t per_host = 4;
     Duration lease{60'000};  // Longer than any attempt takes.
+    // Whether those who may answer an agent's questions may call them off.
+    std::function<bool(const std::string& agent_name)> may_cancel;
   };
   using Channels = std::map<std::string, Channel*>;
 
-  Courier(Database& db, Journal& journal, Metrics& metrics, Channels channels, const Clock& clock,
-          Options options);
+  Courier(Database& db, Journal& journal, Notices& notices, Metrics& metrics, Channels channels,
+          const Clock& clock, Options options);
   ~Courier() { stop(); }
 
   // What a process that is gone was sending, put back in line. Only where no other process shares
@@ -53,23 +56,37 @@ class Courier {
   Redelivery redeliver(const DeliveryId& id, const Actor& by, Time now);
 
  private:
-  using InFlight = std::map<std::string, std::size_t>;
-  std::size_t free_workers(const InFlight& in_flight) const;
-  void record(const Delivery& delivery, const SendOutcome& outcome, Time now);
+  // What is under way, and who asked for a rest, by host.
+  struct Traffic {
+    std::map<std::string, std::size_t> in_flight;
+    std::map<std::string, Time> resting;  // Of a host, or of all hosts of a platform.
+    std::size_t busy(const std::string& host) const;
+    std::optional<Time> rests_until(const std::string& host, Time now) const;
+  };
+  std::size_t free_workers(const Traffic& traffic) const;
+  // The message of this attempt, as its questions are now.
+  Outgoing compose(const Delivery& delivery);
+  SendOutcome send(const Outgoing& message);
+  // Nobody is to be told any more what it says.
+  void drop(const Delivery& delivery);
+  void record(const Outgoing& message, const SendOutcome& outcome, Time now);
   // Again while the store cannot take it, so that what arrived is not sent once more for that.
-  void record_patiently(const Delivery& delivery, const SendOutcome& outcome);
+  void record_patiently(const Outgoing& message, const SendOutcome& outcome);
+  // A message arrived that shows its questions as they were when it was sent.
+  void catch_up(Transaction& tx, Story& story, const Outgoing& sent,
+                const std::optional<std::string>& message_ref, Time now);
   // Puts an attempt that was not made, or broken off, back in line.
   void give_back(const Delivery& delivery);
-  bool settled_meanwhile(const Delivery& delivery);
 
   Database& db_;
   Journal& journal_;
+  Notices& notices_;
   Metrics& metrics_;
   const Channels channels_;
   const Clock& clock_;
   const Options options_;
   std::atomic<bool> stopping_{false};
-  Guarded<InFlight> in_flight_;
+  Guarded<Traffic> traffic_;
   Pool workers_;
   Loop loop_;
 };

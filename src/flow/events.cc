@@ -156,4 +156,35 @@ Event destination_disabled(const SessionId& id, const std::string& host,
   return {id, "destination_disabled", {{"host", host}, {"reason", reason}}, Level::warning};
 }
 
+namespace {
+
+Event reply_event(const char* type, const Delivery& d, const std::string& reason, Level level) {
+  Facts facts{{"delivery", d.id.text()}};
+  if (d.question_id) facts.emplace_back("question", d.question_id->text());
+  facts.emplace_back("to", d.destination);
+  facts.emplace_back("reason", shorten(reason, 500));
+  return {d.session_id, type, std::move(facts), level, true, false};
+}
+
+}  // namespace
+
+Event reply_ignored(const Delivery& post, const std::string& reason) {
+  return reply_event("reply_ignored", post, reason, Level::info);
+}
+
+Event reply_refused(const Delivery& post, const std::string& reason) {
+  return reply_event("reply_refused", post, reason, Level::warning);
+}
+
+Event reply_unclear(const Delivery& post, bool mailed_back) {
+  return reply_event("reply_unclear", post,
+                     mailed_back ? "it was no answer; a mail back says so"
+                                 : "it was no answer, and mails back were sent enough",
+                     Level::info);
+}
+
+Event mail_bounced(const Delivery& post, const std::string& reason) {
+  return reply_event("mail_bounced", post, reason, Level::warning);
+}
+
 }  // namespace holdpoint::events

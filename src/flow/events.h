@@ -55,6 +55,12 @@ Event delivery_dead(const DeliveryId& id, const SessionId& session, const std::s
 Event delivery_obsolete(const Delivery& delivery);
 Event delivery_requeued(const Delivery& delivery);
 Event destination_disabled(const SessionId& id, const std::string& host, const std::string& reason);
+// A reply by mail that no person wrote, that came from another address than the mail had gone to,
+// or that is no answer, or none any more.
+Event reply_ignored(const Delivery& post, const std::string& reason);
+Event reply_refused(const Delivery& post, const std::string& reason);
+Event reply_unclear(const Delivery& post, bool mailed_back);
+Event mail_bounced(const Delivery& post, const std::string& reason);
 
 }  // namespace events
 }  // namespace holdpoint

@@ -119,6 +119,7 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
   if (!agent->async_questions) {
     throw BadRequest("agent", "\"" + agent->name + "\" has async_questions: false");
   }
+  const auto addresses = notices_.addresses_for(agent->name, ask);
   Done done = db_.write([&](Transaction& tx) {
     Done d;
     d.admitted = {SessionId::make(now), SessionStatus::pending_input, false, {}, false};
@@ -138,8 +139,8 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
     for (const auto& question : d.admitted.questions) {
       question_store::insert(tx, question);
       d.story.add(tx, events::question_asked(question), now);
-      notices_.question_pending(tx, d.story, question, now);
     }
+    notices_.asked(tx, d.story, d.admitted.questions, addresses, now);
     audit::record(tx, by, "question_asked", "session:" + id.text(), agent->name, now);
     d.story.deadline = d.admitted.questions.front().deadline_at;
     return d;

@@ -50,13 +50,25 @@ std::optional<Links::Opened> Links::open(const SessionId& session, const std::st
 
 void links::put_token(Transaction& tx, Delivery& delivery, Time now) {
   if (!delivery.question_id || !delivery.link_for) return;
-  const std::string mark = token_mark(delivery.id);
-  const auto at = delivery.body.find(mark);
-  if (at == std::string::npos) return;
-  const std::string token = new_token();
-  delivery.body.replace(at, mark.size(), token);
-  link_store::insert(tx, {sha256_hex(token), *delivery.question_id, delivery.session_id,
-                          delivery.channel, *delivery.link_for, now});
+  const auto make = [&](const QuestionId& question) {
+    std::string token = new_token();
+    link_store::insert(tx, {sha256_hex(token), question, delivery.session_id, delivery.channel,
+                            *delivery.link_for, now});
+    return token;
+  };
+  if (delivery.channel == "url") {
+    const std::string mark = token_mark(delivery.id);
+    const auto at = delivery.body.find(mark);
+    if (at != std::string::npos) {
+      delivery.body.replace(at, mark.size(), make(*delivery.question_id));
+    }
+  } else if (delivery.ask) {
+    for (const auto& question : question_store::of_ask(tx, delivery.session_id, *delivery.ask)) {
+      delivery.tokens.push_back(make(question.id));
+    }
+  } else {
+    delivery.tokens.push_back(make(*delivery.question_id));
+  }
 }
 
 }  // namespace holdpoint

@@ -36,8 +36,9 @@ class Links {
 
 namespace links {
 
-// Gives a delivery its own token: into the body as text, into the store as a hash. A step of the
-// transaction that claims the delivery for an attempt.
+// Gives a delivery its own tokens, one for each question it is about: into the body or beside it as
+// text, into the store as a hash. A step of the transaction that claims the delivery for an
+// attempt.
 void put_token(Transaction& tx, Delivery& delivery, Time now);
 
 }  // namespace links

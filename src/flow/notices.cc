@@ -4,6 +4,7 @@
 
 #include "net/http_client.h"
 #include "store/delivery_store.h"
+#include "store/question_store.h"
 #include "store/session_store.h"
 #include "wire/callback_json.h"
 
@@ -15,10 +16,46 @@ Delivery draft(const SessionId& session, const std::string& agent_name, std::str
   Delivery delivery;
   delivery.session_id = session;
   delivery.agent_name = agent_name;
-  delivery.channel = "url";
   delivery.event = std::move(event);
   delivery.body = std::move(body);
   return delivery;
+}
+
+Delivery draft(const Question& q, std::string event, std::string body) {
+  Delivery delivery = draft(q.session_id, q.agent_name, std::move(event), std::move(body));
+  delivery.question_id = q.id;
+  return delivery;
+}
+
+Address url_address(const std::string& url) { return {"url", url, host_of(url).value_or("")}; }
+
+// What comes after a message, about the same.
+Delivery after(const Delivery& post, std::string event, std::string body) {
+  Delivery delivery = draft(post.session_id, post.agent_name, std::move(event), std::move(body));
+  delivery.question_id = post.question_id;
+  delivery.ask = post.ask;
+  delivery.follows = post.id;
+  return delivery;
+}
+
+Address same_address(const Delivery& post) { return {post.channel, post.destination, post.host}; }
+
+// A message that is changed shows each step; one that can only be followed by another waits for the
+// end.
+bool can_be_edited(const Delivery& post) {
+  return post.channel == "slack" || post.channel == "discord";
+}
+
+bool decided_by_reader(const Delivery& mail, const Question& question) {
+  return mail.channel == "email" && question.answered_via == "email" &&
+         question.answered_by == mail.destination;
+}
+
+// An agent that says where its questions go has the settings' callback only if it says so.
+bool wants_url(const AgentDefinition* agent, std::string_view event) {
+  if (!agent || agent->channels.empty() || !event.starts_with("question_")) return true;
+  return std::any_of(agent->channels.begin(), agent->channels.end(),
+                     [](const Target& target) { return target.channel == "url"; });
 }
 
 }  // namespace
@@ -29,7 +66,7 @@ std::optional<Notices::Destination> Notices::destination_for(const std::string& 
   Destination to;
   if (agent && agent->question_callback) {
     to = {*agent->question_callback, agent->callback_events};
-  } else if (options_.callback_url) {
+  } else if (options_.callback_url && wants_url(agent.get(), event)) {
     to = {*options_.callback_url, options_.callback_events};
     if (agent)
       to.events.insert(to.events.end(), agent->callback_events.begin(),
@@ -48,51 +85,113 @@ std::vector<WebhookSecret> Notices::secrets_for(const std::string& agent_name) {
   return own ? agent->callback_secrets : options_.callback_secrets;
 }
 
-void Notices::question_pending(Transaction& tx, Story& story, const Question& q, Time now) {
-  const auto to = destination_for(q.agent_name, "question_pending");
-  if (!to) return;
+std::vector<Address> Notices::addresses_for(const std::string& agent_name, const Ask& ask) {
+  return options_.addresses.of_ask(agents_.find(agent_name).get(), ask.channels);
+}
+
+void Notices::asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
+                    const std::vector<Address>& to, Time now) {
+  const Question& first = ask.front();
+  const auto whole = [&] {
+    Delivery delivery = draft(first, "question_pending", "");
+    delivery.ask = first.ask;
+    return delivery;
+  };
+  if (const auto callback = destination_for(first.agent_name, "question_pending")) {
+    if (options_.addresses.is_slack_webhook(callback->url)) {
+      Delivery delivery = whole();
+      // Whoever sees the message may answer, unless the agent lists who may: they log in.
+      const auto agent = agents_.find(first.agent_name);
+      if (!agent || agent->answerers.empty()) delivery.link_for = "slack";
+      Address address = url_address(callback->url);
+      address.channel = "slack-webhook";
+      owe(tx, story, std::move(delivery), address, now);
+    } else {
+      for (const auto& question : ask) call_back(tx, story, question, *callback, now);
+    }
+  }
+  for (const auto& address : to) {
+    if (address.channel != "email") {
+      owe(tx, story, whole(), address, now);
+      continue;
+    }
+    for (const auto& question : ask) {
+      Delivery mail = draft(question, "question_pending", "");
+      mail.link_for = address.to;
+      owe(tx, story, std::move(mail), address, now);
+    }
+  }
+}
+
+void Notices::call_back(Transaction& tx, Story& story, const Question& q, const Destination& to,
+                        Time now) {
   const std::string answer_url = options_.public_url + "/agent/answer/" + q.session_id.text();
   const auto id = DeliveryId::make(now);
   const auto agent = agents_.find(q.agent_name);
   const bool has_link = agent && agent->callback_link;
   const auto answer_page =
       has_link ? std::optional(answer_url + "?token=" + token_mark(id)) : std::nullopt;
-  Delivery delivery = draft(q.session_id, q.agent_name, "question_pending",
-                            question_pending_json(q, answer_url, answer_page));
+  Delivery delivery =
+      draft(q, "question_pending", question_pending_json(q, answer_url, answer_page));
   delivery.id = id;
-  delivery.question_id = q.id;
-  if (has_link) delivery.link_for = host_of(to->url).value_or("");
-  owe(tx, story, std::move(delivery), *to, now);
+  if (has_link) delivery.link_for = host_of(to.url).value_or("");
+  owe(tx, story, std::move(delivery), url_address(to.url), now);
 }
 
 void Notices::question_settled(Transaction& tx, Story& story, const Question& q, Time now) {
+  if (options_.addresses.any()) {
+    for (const auto& post : delivery_store::posts_about(tx, q)) {
+      const auto questions =
+          post.ask ? question_store::of_ask(tx, q.session_id, *post.ask) : std::vector<Question>{q};
+      settle_message(tx, story, post, questions, now);
+    }
+  }
   const auto to = destination_for(q.agent_name, "question_settled");
-  if (!to) return;
-  Delivery delivery =
-      draft(q.session_id, q.agent_name, "question_settled", question_settled_json(q));
-  delivery.question_id = q.id;
-  owe(tx, story, std::move(delivery), *to, now);
+  if (!to || options_.addresses.is_slack_webhook(to->url)) return;
+  owe(tx, story, draft(q, "question_settled", question_settled_json(q)), url_address(to->url), now);
+}
+
+void Notices::settle_message(Transaction& tx, Story& story, const Delivery& post,
+                             const std::vector<Question>& questions, Time now) {
+  const auto settled = std::count_if(questions.begin(), questions.end(),
+                                     [](const Question& q) { return is_settled(q.status); });
+  const bool over = settled == static_cast<std::int64_t>(questions.size());
+  if (settled == 0 || (!over && !can_be_edited(post))) return;
+  if (decided_by_reader(post, questions.front())) return;
+  const auto before = delivery_store::following(tx, post.id, "question_settled");
+  if (before.empty()) {
+    owe(tx, story, after(post, "question_settled", ""), same_address(post), now);
+  } else if (can_be_edited(post) && delivery_store::redeliver(tx, before.front().id, now)) {
+    story.delivery_due = true;
+  }
+}
+
+void Notices::mail_back(Transaction& tx, Story& story, const Delivery& original,
+                        const std::string& reason, Time now) {
+  owe(tx, story, after(original, "reply_unclear", reason), same_address(original), now);
 }
 
 void Notices::session_ended(Transaction& tx, Story& story, const SessionId& id,
                             const std::string& agent_name, SessionStatus status, Time now) {
   const std::string event = "session_" + std::string(to_text(status));
   const auto to = destination_for(agent_name, event);
-  if (!to) return;
+  if (!to || options_.addresses.is_slack_webhook(to->url)) return;
   const auto session = session_store::find(tx, id);
   if (!session) return;
-  owe(tx, story, draft(id, agent_name, event, session_ended_json(event, *session)), *to, now);
+  owe(tx, story, draft(id, agent_name, event, session_ended_json(event, *session)),
+      url_address(to->url), now);
 }
 
-void Notices::owe(Transaction& tx, Story& story, Delivery delivery, const Destination& to,
-                  Time now) {
+void Notices::owe(Transaction& tx, Story& story, Delivery delivery, const Address& to, Time now) {
   if (delivery.id.empty()) delivery.id = DeliveryId::make(now);
-  delivery.destination = to.url;
-  delivery.host = host_of(to.url).value_or("");
+  delivery.channel = to.channel;
+  delivery.destination = to.to;
+  delivery.host = to.host;
   delivery.created_at = now;
-  if (delivery_store::is_disabled(tx, to.url)) {
+  if (delivery_store::is_disabled(tx, to.to)) {
     delivery.status = DeliveryStatus::dead;
-    delivery.last_error = "the destination was disabled by HTTP 410; redeliver enables it again";
+    delivery.last_error =
+        "the destination was disabled by its receiver; redeliver enables it again";
     story.add(tx, events::delivery_dead(delivery.id, delivery.session_id, *delivery.last_error),
               now);
   } else {

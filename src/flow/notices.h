@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "agents/definition.h"
-#include "domain/question.h"
+#include "domain/ask.h"
 #include "domain/session.h"
+#include "flow/addresses.h"
 #include "flow/journal.h"
 #include "wire/signature.h"
 
@@ -20,14 +21,29 @@ class Notices {
     std::optional<std::string> callback_url;  // For agents that name none.
     std::vector<WebhookSecret> callback_secrets;
     std::vector<std::string> callback_events;  // Besides question_pending.
+    Addresses addresses;
   };
   Notices(Agents& agents, Options options) : agents_(agents), options_(std::move(options)) {}
 
-  void question_pending(Transaction& tx, Story& story, const Question& question, Time now);
+  // Where an ask of this agent goes besides its callback. Throws BadRequest for what it adds itself
+  // and nobody can reach.
+  std::vector<Address> addresses_for(const std::string& agent_name, const Ask& ask);
+
+  // The questions of one ask are pending.
+  void asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
+             const std::vector<Address>& to, Time now);
   void question_settled(Transaction& tx, Story& story, const Question& question, Time now);
   // session_completed, session_failed or session_cancelled, by the status the session has just got.
   void session_ended(Transaction& tx, Story& story, const SessionId& session,
                      const std::string& agent_name, SessionStatus status, Time now);
+
+  // People have this message, and of the `questions` it is about some are settled: owes what shows
+  // that. Once for all that is owed at a time, as it shows how things are when it is sent.
+  void settle_message(Transaction& tx, Story& story, const Delivery& post,
+                      const std::vector<Question>& questions, Time now);
+  // A mail to whom the original went, about the reply that came back.
+  void mail_back(Transaction& tx, Story& story, const Delivery& original, const std::string& reason,
+                 Time now);
 
   // What signs messages of an agent.
   std::vector<WebhookSecret> secrets_for(const std::string& agent_name);
@@ -38,7 +54,9 @@ class Notices {
     std::vector<std::string> events;
   };
   std::optional<Destination> destination_for(const std::string& agent_name, std::string_view event);
-  void owe(Transaction& tx, Story& story, Delivery delivery, const Destination& to, Time now);
+  void call_back(Transaction& tx, Story& story, const Question& question, const Destination& to,
+                 Time now);
+  void owe(Transaction& tx, Story& story, Delivery delivery, const Address& to, Time now);
 
   Agents& agents_;
   const Options options_;

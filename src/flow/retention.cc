@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "store/commit_marks.h"
+#include "store/mail_store.h"
 #include "store/receipt_store.h"
 #include "store/session_store.h"
 
@@ -20,6 +21,7 @@ std::optional<Time> Retention::run_once(Time now) {
       [&](Transaction& tx) { return session_store::remove_finished(tx, now - keep_, kLot); });
   db_.write([&](Transaction& tx) {
     receipt_store::remove_older(tx, now - 24h);
+    mail_store::remove_older(tx, now - keep_);
     commit_marks::remove_older(tx, now - 48h);
   });
   if (removed > 0) log(Level::info, "sessions_removed", {{"count", removed}});

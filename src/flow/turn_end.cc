@@ -39,11 +39,13 @@ void TurnEnd::ask(const Turn& turn, const AgentDefinition& agent, const AskReply
                   now);
   }
   std::vector<Question> questions;
+  std::vector<Address> addresses;
   try {
     const AskDefaults defaults{agent.question_timeout.value_or(options_.ask.timeout),
                                agent.on_timeout.value_or(options_.ask.on_timeout)};
-    questions = pose(parse_ask(reply.ask, defaults, options_.limits), turn.lease.session,
-                     turn.agent_name, turn.turn, now);
+    const Ask ask = parse_ask(reply.ask, defaults, options_.limits);
+    addresses = notices_.addresses_for(turn.agent_name, ask);
+    questions = pose(ask, turn.lease.session, turn.agent_name, turn.turn, now);
   } catch (const BadRequest& e) {
     return refuse(turn, reply, "invalid ask: " + e.field() + " " + e.what(), now);
   }
@@ -55,8 +57,8 @@ void TurnEnd::ask(const Turn& turn, const AgentDefinition& agent, const AskReply
     for (const auto& question : questions) {
       question_store::insert(tx, question);
       story.add(tx, events::question_asked(question), now);
-      notices_.question_pending(tx, story, question, now);
     }
+    notices_.asked(tx, story, questions, addresses, now);
     story.deadline = questions.front().deadline_at;
     return Commit::done;
   });

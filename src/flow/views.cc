@@ -40,6 +40,12 @@ std::optional<Question> Views::question(const QuestionId& id, Duration longest) 
   return question;
 }
 
+std::vector<Question> Views::ask_of(const Question& question) {
+  return db_.read([&](Transaction& tx) {
+    return question_store::of_ask(tx, question.session_id, question.ask);
+  });
+}
+
 std::vector<Session> Views::sessions(const session_store::Filter& filter) {
   return db_.read([&](Transaction& tx) { return session_store::list(tx, filter); });
 }

@@ -29,6 +29,9 @@ class Views {
   // Waits up to `longest` until the question is settled.
   std::optional<Question> question(const QuestionId& id, Duration longest);
 
+  // All questions of the ask that this one belongs to, in their order.
+  std::vector<Question> ask_of(const Question& question);
+
   std::vector<Session> sessions(const session_store::Filter& filter);
   std::vector<Question> questions(const question_store::Filter& filter);
   std::vector<Delivery> deliveries(const delivery_store::Filter& filter);

@@ -50,6 +50,17 @@ struct AccessApi {
 };
 Routes access_routes(AccessApi& api);
 
+class SlackDesk;
+class DiscordDesk;
+
+// What takes people's answers from the platforms; null where one is not set up.
+struct Desks {
+  SlackDesk* slack = nullptr;
+  std::vector<Secret> slack_signing;  // None: clicks come by Socket Mode alone.
+  DiscordDesk* discord = nullptr;
+  std::string discord_key;
+};
+
 // All that the API's routes call. They parse, call one of these, and render.
 struct Api {
   const Clock& clock;
@@ -68,6 +79,7 @@ struct Api {
   Limits limits;
   std::function<bool()> ready;
   std::function<void(Metrics::Gauges&)> add_gauges;  // What only the process itself knows.
+  Desks desks = {};
 };
 
 Routes intake_routes(Api& api);
@@ -78,6 +90,7 @@ Routes delivery_routes(Api& api);
 Routes operation_routes(Api& api);
 Routes page_routes(Api& api);
 Routes login_routes(Api& api);
+Routes channel_routes(Api& api);
 
 Routes all_routes(Api& api);
 

@@ -4,11 +4,9 @@
 #include <string_view>
 
 #include "http/router.h"
+#include "wire/escape_html.h"
 
 namespace holdpoint {
-
-// Text as it may stand in HTML, in attributes too.
-std::string escape_html(std::string_view text);
 
 // A whole page around `body`, which is HTML.
 Response html_page(int status, std::string_view title, std::string_view body);

@@ -3,9 +3,11 @@
 namespace holdpoint::delivery_store {
 namespace {
 
-#define DELIVERY_COLUMNS                                                               \
-  "id, session_id, question_id, agent_name, channel, event, destination, host, body, " \
-  "status, attempts, next_attempt_at, last_status, last_error, created_at, delivered_at, link_for"
+#define DELIVERY_COLUMNS                                                                   \
+  "id, session_id, question_id, agent_name, channel, event, destination, host, body, "     \
+  "status, attempts, next_attempt_at, last_status, last_error, created_at, delivered_at, " \
+  "link_for, "                                                                             \
+  "ask, message_ref, follows"
 
 Delivery read_delivery(const Row& row) {
   Delivery d;
@@ -26,6 +28,9 @@ Delivery read_delivery(const Row& row) {
   d.created_at = row.time(14);
   d.delivered_at = row.optional_time(15);
   d.link_for = row.optional_string(16);
+  if (!row.is_null(17)) d.ask = row.integer(17);
+  d.message_ref = row.optional_string(18);
+  if (!row.is_null(19)) d.follows = DeliveryId(row.string(19));
   return d;
 }
 
@@ -34,10 +39,12 @@ Delivery read_delivery(const Row& row) {
 void insert(Transaction& tx, const Delivery& d) {
   tx.post(
       "INSERT INTO deliveries (id, session_id, question_id, agent_name, channel, event, "
-      "destination, host, body, status, next_attempt_at, last_error, created_at, link_for) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+      "destination, host, body, status, next_attempt_at, last_error, created_at, link_for, ask, "
+      "follows) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
       d.id, d.session_id, d.question_id, d.agent_name, d.channel, d.event, d.destination, d.host,
-      d.body, to_text(d.status), d.next_attempt_at, d.last_error, d.created_at, d.link_for);
+      d.body, to_text(d.status), d.next_attempt_at, d.last_error, d.created_at, d.link_for, d.ask,
+      d.follows);
 }
 
 std::optional<Delivery> find(Transaction& tx, const DeliveryId& id) {
@@ -68,6 +75,25 @@ std::vector<Delivery> list(Transaction& tx, const Filter& filter) {
              add, before, filter.limit);
   }
   return deliveries;
+}
+
+std::vector<Delivery> posts_about(Transaction& tx, const Question& question) {
+  std::vector<Delivery> posts;
+  tx.query(
+      "SELECT " DELIVERY_COLUMNS
+      " FROM deliveries WHERE session_id = $1 AND channel <> 'url' AND event = 'question_pending' "
+      "AND status = 'delivered' AND (ask = $2 OR (ask IS NULL AND question_id = $3))",
+      [&](const Row& row) { posts.push_back(read_delivery(row)); }, question.session_id,
+      question.ask, question.id);
+  return posts;
+}
+
+std::vector<Delivery> following(Transaction& tx, const DeliveryId& id, std::string_view event) {
+  std::vector<Delivery> found;
+  tx.query(
+      "SELECT " DELIVERY_COLUMNS " FROM deliveries WHERE follows = $1 AND event = $2 ORDER BY id",
+      [&](const Row& row) { found.push_back(read_delivery(row)); }, id, event);
+  return found;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx) {
@@ -115,10 +141,11 @@ bool record(Transaction& tx, const Delivery& d, const Attempt& attempt, Time now
   const bool delivered = attempt.status == DeliveryStatus::delivered;
   return tx.execute(
              "UPDATE deliveries SET status = $1, next_attempt_at = $2, last_status = $3, "
-             "last_error = $4, delivered_at = $5 "
+             "last_error = $4, delivered_at = $5, message_ref = COALESCE($8, message_ref) "
              "WHERE id = $6 AND attempts = $7 AND status = 'pending'",
              to_text(attempt.status), attempt.next_attempt_at, attempt.http_status, attempt.error,
-             delivered ? std::optional(now) : std::nullopt, d.id, d.attempts) == 1;
+             delivered ? std::optional(now) : std::nullopt, d.id, d.attempts,
+             attempt.message_ref) == 1;
 }
 
 void release(Transaction& tx, const Delivery& d, Time now) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "domain/delivery.h"
+#include "domain/question.h"
 #include "store/database.h"
 
 // The outbox. Each function is one step of the caller's transaction.
@@ -23,6 +24,10 @@ struct Filter {
   std::int64_t limit = 50;
 };
 std::vector<Delivery> list(Transaction& tx, const Filter& filter);
+// The messages that people got about a question, on whatever channel.
+std::vector<Delivery> posts_about(Transaction& tx, const Question& question);
+// What was owed after it, to edit or to answer its message.
+std::vector<Delivery> following(Transaction& tx, const DeliveryId& id, std::string_view event);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
 
 // The hosts that are owed something, each with when its next attempt is due.
@@ -44,6 +49,7 @@ struct Attempt {
   std::optional<Time> next_attempt_at;  // Only for `pending`.
   std::optional<std::int64_t> http_status;
   std::optional<std::string> error;
+  std::optional<std::string> message_ref;  // None: as it was.
 };
 [[nodiscard]] bool record(Transaction& tx, const Delivery& delivery, const Attempt& attempt,
                           Time now);

@@ -39,10 +39,11 @@ Question read_question(const Row& row) {
   return q;
 }
 
-std::vector<Question> read_all(Transaction& tx, std::string_view sql, const Param& first) {
+template <class... Args>
+std::vector<Question> read_all(Transaction& tx, std::string_view sql, const Args&... args) {
   std::vector<Question> questions;
   tx.query(
-      sql, [&](const Row& row) { questions.push_back(read_question(row)); }, first);
+      sql, [&](const Row& row) { questions.push_back(read_question(row)); }, args...);
   return questions;
 }
 
@@ -74,6 +75,13 @@ std::vector<Question> latest_ask(Transaction& tx, const SessionId& session) {
                   " FROM agent_questions WHERE session_id = $1 AND ask = "
                   "(SELECT MAX(ask) FROM agent_questions WHERE session_id = $1) ORDER BY position",
                   session);
+}
+
+std::vector<Question> of_ask(Transaction& tx, const SessionId& session, std::int64_t ask) {
+  return read_all(tx,
+                  "SELECT " QUESTION_COLUMNS
+                  " FROM agent_questions WHERE session_id = $1 AND ask = $2 ORDER BY position",
+                  session, ask);
 }
 
 std::vector<Question> pending_of(Transaction& tx, const SessionId& session) {

@@ -16,6 +16,8 @@ void insert(Transaction& tx, const Question& question);
 std::optional<Question> find(Transaction& tx, const QuestionId& id);
 // The questions of the session's latest ask, in their order.
 std::vector<Question> latest_ask(Transaction& tx, const SessionId& session);
+// The questions that the given turn asked, in their order.
+std::vector<Question> of_ask(Transaction& tx, const SessionId& session, std::int64_t ask);
 std::vector<Question> pending_of(Transaction& tx, const SessionId& session);
 
 struct Filter {

@@ -230,3 +230,19 @@ CREATE TABLE commit_marks (
   made_at    TEXT NOT NULL,
   CHECK (number <= last)
 );
+
+-- migration 4: channels
+
+-- A message about all questions of an ask names the turn that asked; message_ref is the platform's own name of the message, and
+-- follows the delivery whose message this one edits, closes or answers.
+ALTER TABLE deliveries ADD COLUMN ask BIGINT;
+ALTER TABLE deliveries ADD COLUMN message_ref TEXT;
+ALTER TABLE deliveries ADD COLUMN follows TEXT;
+CREATE INDEX idx_deliveries_follows ON deliveries(follows) WHERE follows IS NOT NULL;
+
+-- Mails that got a mail back, for a while: a mail that is read twice gets one.
+CREATE TABLE mail_receipts (
+  mail_hash   TEXT PRIMARY KEY,
+  received_at TEXT NOT NULL
+);
+CREATE INDEX idx_mail_receipts_received ON mail_receipts(received_at);

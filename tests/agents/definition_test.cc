@@ -39,8 +39,11 @@ TEST_CASE("a command agent is read whole") {
       "async_questions: true\nquestion_callback: https://example.org/hook\n"
       "callback_secret: [whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX, AAECAwQFBgcICQoLDA0ODw==]\n"
       "callback_events: [question_settled, session_failed]\nquestion_timeout: 3600\n"
-      "on_timeout: continue\nchannels: [url]\n---\nYou write poems.\n---\nReally.\n");
+      "on_timeout: continue\nchannels: [url, 'slack:#ops', email:ana@example.org]\n---\nYou write "
+      "poems.\n---\nReally.\n");
   CHECK(agent.name == "poet");
+  CHECK(agent.channels ==
+        std::vector<Target>{{"url", ""}, {"slack", "#ops"}, {"email", "ana@example.org"}});
   CHECK(agent.runner == RunnerKind::command);
   CHECK(agent.command == std::vector<std::string>{"python3", "poet.py", "--fast"});
   CHECK(agent.folder == "/agents");
@@ -111,8 +114,9 @@ TEST_CASE("what is wrong is told with file and line") {
            {front("callback_secret: short"), "3: callback_secret: must be whsec_"},
            {front("callback_secret: [a, b, c]"), "3: callback_secret has at most two"},
            {front("callback_secret: {a: b}"), "3: callback_secret must be a list"},
-           {front("channels: [smoke]"), "3: channel \"smoke\" is not there"},
-           {front("channels: [url]"), "3: channel url needs a question_callback"},
+           {front("channels: [smoke]"), "3: channels: has no channel \"smoke\""},
+           {front("channels: [email:nobody]"), "3: channels: email: takes one address"},
+           {front("channels: slack"), "3: channels must be a list"},
            {front("on_timeout: fail\ncolour: red"), "4: unknown key \"colour\""},
            {front("on_timeout: fail\non_timeout: fail"),
             "4: the key \"on_timeout\" is there twice"},

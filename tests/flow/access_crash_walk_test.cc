@@ -201,7 +201,8 @@ TEST_CASE("the store dies at every point of calling a question off: one end, one
       },
       [](Caller& caller) {
         auto& world = caller.world;
-        (void)world.process().control.call_off(caller.question, {"ana", "link:x", ""}, world.now());
+        (void)world.process().control.call_off(caller.question, {"ana", "link:x", ""}, "ana",
+                                               world.now());
         world.run_until_idle();
       },
       [](World& world, const SessionId& id) {

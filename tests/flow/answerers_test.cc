@@ -164,7 +164,7 @@ TEST_CASE("one question of an ask called off ends them all") {
   REQUIRE(questions.size() == 3);
   CHECK(std::holds_alternative<AnswerAccepted>(world.process().answers.answer(
       id, {{{questions[0].id.text(), {"yes"}}}, "ana", "test"}, kAna, world.now())));
-  CHECK(world.process().control.call_off(questions[1], kAna, world.now()).outcome ==
+  CHECK(world.process().control.call_off(questions[1], kAna, "ana", world.now()).outcome ==
         Control::Outcome::done);
   const auto after = world.questions(id);
   CHECK(after[0].status == QuestionStatus::answered);

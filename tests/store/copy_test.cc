@@ -100,8 +100,10 @@ const std::vector<std::string> kRows{
     "INSERT INTO agent_events (seq, session_id, type, at, data) VALUES (3, 's1', 'a', '2026', "
     "'{}'), (40000000000, 's1', 'b', '2026', '{}')",
     "INSERT INTO deliveries (id, session_id, question_id, agent_name, channel, event, destination, "
-    "host, body, next_attempt_at, created_at, link_for) VALUES ('d', 's1', 'q', 'poet', 'url', "
-    "'question_pending', 'http://h/', 'h:80', '{}', '2026', '2026', 'ana')",
+    "host, body, next_attempt_at, created_at, link_for, ask, message_ref, follows) VALUES ('d', "
+    "'s1', 'q', 'poet', 'slack', 'question_settled', 'C1', 'h:80#C1', '', '2026', '2026', 'ana', "
+    "2, "
+    "'C1 7', 'c')",
     "INSERT INTO disabled_destinations VALUES ('http://h/', '2026', 'gone')",
     "INSERT INTO api_keys (id, name, secret_hash, scopes, created_at) VALUES ('k', 'ci', 'h', "
     "'admin', '2026')",
@@ -113,6 +115,7 @@ const std::vector<std::string> kRows{
     "INSERT INTO webhook_receipts VALUES ('a', 'b', 'i', 'h', '2026'), ('a', 'c', 'i', 'h', "
     "'2026'), "
     "('b', 'a', 'i', 'h', '2026')",
+    "INSERT INTO mail_receipts VALUES ('m', '2026')",
     "INSERT INTO audit_log VALUES (1, '2026', 'ana', 'c', 'a', 'x', 'y', '{}', 'h1')",
     "UPDATE audit_head SET seq = 1, hash = 'h1'",
     "INSERT INTO audit_pending VALUES ('p', '2026', 'ana', 'c', 'a', 'x', 'y', '{}')",

@@ -53,6 +53,7 @@ void litter(FreshDatabase& fresh) {
     tx.execute("INSERT INTO logins VALUES ('t', 'u', 'x', 'x')");
     tx.execute("INSERT INTO answer_links VALUES ('t', 'q', 's', 'link', 'ana', 'x')");
     tx.execute("INSERT INTO webhook_receipts VALUES ('a', 's', 'w', 'b', 'x')");
+    tx.execute("INSERT INTO mail_receipts VALUES ('m', 'x')");
     tx.execute("INSERT INTO audit_log VALUES (1, 'x', 'a', 'c', 'a', 'a', 's', 'd', 'h')");
     tx.execute("UPDATE audit_head SET seq = 1, hash = 'h'");
     tx.execute("INSERT INTO server_secrets VALUES ('n', 'v')");

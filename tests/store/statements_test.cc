@@ -4,6 +4,7 @@
 #include "store/commit_marks.h"
 #include "store/key_store.h"
 #include "store/link_store.h"
+#include "store/mail_store.h"
 #include "store/receipt_store.h"
 #include "store/secret_store.h"
 #include "store/user_store.h"
@@ -107,6 +108,8 @@ TEST_CASE("every statement on questions and links runs on this engine") {
     const auto question = insert_question(tx, session);
     CHECK(find(tx, question.id));
     CHECK(latest_ask(tx, session).size() == 1);
+    CHECK(of_ask(tx, session, question.ask).size() == 1);
+    CHECK(of_ask(tx, session, question.ask + 1).empty());
     CHECK(pending_of(tx, session).size() == 1);
     CHECK(list(tx, {}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", std::nullopt, "", 5}).size() == 1);
@@ -139,8 +142,10 @@ TEST_CASE("every statement on deliveries and events runs on this engine") {
     REQUIRE(claimed.size() == 2);
     release(tx, claimed[0], kNow);
     reclaim(tx, kNow);
-    CHECK(record(tx, claimed[0], {DeliveryStatus::delivered, {}, 200, {}}, kNow));
+    CHECK(record(tx, claimed[0], {DeliveryStatus::delivered, {}, 200, {}, {}}, kNow));
     CHECK(redeliver(tx, claimed[0].id, kNow));
+    CHECK(posts_about(tx, insert_question(tx, session)).empty());
+    CHECK(following(tx, claimed[0].id, "question_settled").empty());
     CHECK(ban(tx, "http://h/", "gone", kNow));
     CHECK_FALSE(ban(tx, "http://h/", "gone", kNow));
     CHECK(kill_owed(tx, "http://h/", "gone").size() == 2);
@@ -163,6 +168,10 @@ TEST_CASE("every statement on keys, users, receipts and secrets runs on this eng
     key_store::note_use(tx, "k", kNow, "1.2.3.4");
     CHECK(key_store::revoke(tx, "k", kNow));
     CHECK(key_store::any(tx));
+    CHECK(mail_store::receive(tx, "m", kNow));
+    CHECK_FALSE(mail_store::receive(tx, "m", kNow));
+    mail_store::remove_older(tx, kLater);
+    CHECK(mail_store::receive(tx, "m", kNow));
 
     CHECK(user_store::insert(tx, {"ana", Role::admin, "h", kNow, {}, {}}));
     user_store::lock(tx, "ana");

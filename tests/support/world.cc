@@ -34,6 +34,17 @@ Turns::Options turn_options(std::int64_t max_attempts) {
   return options;
 }
 
+Courier::Channels with_url(Courier::Channels channels, UrlChannel& url) {
+  channels.emplace("url", &url);
+  return channels;
+}
+
+Courier::Options courier_options() {
+  Courier::Options options;
+  options.may_cancel = [](const std::string&) { return true; };
+  return options;
+}
+
 }  // namespace
 
 std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, Time now) {
@@ -51,7 +62,7 @@ std::unique_ptr<Database> open_test_database(const std::filesystem::path& file, 
 
 Process::Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& http,
                  FakeRunner& runner, ManualClock& clock, const Notices::Options& notices_options,
-                 std::int64_t max_attempts)
+                 const Courier::Channels& channels, std::int64_t max_attempts)
     : db(std::move(database)),
       notices(agents, notices_options),
       settling(notices, agents),
@@ -60,14 +71,15 @@ Process::Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& h
             {{RunnerKind::command, &runner}, {RunnerKind::http, &runner}}, clock,
             turn_options(max_attempts)),
       url(http, [this](const std::string& agent) { return notices.secrets_for(agent); }),
-      courier(*db, journal, metrics, {{"url", &url}}, clock, {}),
+      courier(*db, journal, notices, metrics, with_url(channels, url), clock, courier_options()),
       expiry(*db, journal, settling, clock),
       views(*db, journal),
       intake(*db, journal, notices, agents, {{}, {}}),
       answers(*db, journal, settling, agents, {}),
       links(*db, agents),
       control(*db, journal, notices, settling, agents, {},
-              [this](const SessionId& id) { turns.abandon(id); }) {}
+              [this](const SessionId& id) { turns.abandon(id); }),
+      clicks(answers, control, views, {{"slack", {{"U1", "ana"}}}}) {}
 
 World::World(std::int64_t max_attempts) : agents(test_agents()), max_attempts_(max_attempts) {
   notices_options.public_url = "https://hold.example";
@@ -79,7 +91,7 @@ World::World(std::int64_t max_attempts) : agents(test_agents()), max_attempts_(m
 
 void World::start(std::unique_ptr<Database> db) {
   process_ = std::make_unique<Process>(std::move(db), agents, http, runner, clock, notices_options,
-                                       max_attempts_);
+                                       channels, max_attempts_);
   if (with_seats) process_->journal.seats = &process_->seats;
   process_->turns.reclaim(clock.now());
   process_->courier.reclaim(clock.now());

@@ -11,6 +11,7 @@
 #include "base/guarded.h"
 #include "channels/url_channel.h"
 #include "flow/answers.h"
+#include "flow/clicks.h"
 #include "flow/control.h"
 #include "flow/courier.h"
 #include "flow/expiry.h"
@@ -93,7 +94,8 @@ class WaitingSeats final : public Seats {
 // What lives for as long as the process does; a crash replaces it.
 struct Process {
   Process(std::unique_ptr<Database> database, Agents& agents, FakeHttp& http, FakeRunner& runner,
-          ManualClock& clock, const Notices::Options& notices_options, std::int64_t max_attempts);
+          ManualClock& clock, const Notices::Options& notices_options,
+          const Courier::Channels& channels, std::int64_t max_attempts);
 
   std::unique_ptr<Database> db;
   Metrics metrics;
@@ -111,6 +113,7 @@ struct Process {
   Answers answers;
   Links links;
   Control control;
+  Clicks clicks;
 };
 
 // A whole server without threads, on a manual clock, with a fresh database.
@@ -150,6 +153,7 @@ class World {
   FakeRunner runner;
   Agents agents;
   Notices::Options notices_options;
+  Courier::Channels channels;  // Besides `url`; counts from the next start on.
 
  private:
   void start(std::unique_ptr<Database> db);
