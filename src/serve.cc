@@ -21,6 +21,7 @@
 #include "flow/retention.h"
 #include "flow/slack_desk.h"
 #include "flow/turns.h"
+#include "flow/unsubscribe.h"
 #include "from_settings.h"
 #include "http/api.h"
 #include "http/server.h"
@@ -302,6 +303,9 @@ class Node {
     }
     desks.discord = discord_desk_.get();
     desks.discord_key = settings_.discord.public_key;
+    desks.replies = replies_.get();
+    desks.inbound_secrets = settings_.email.inbound_secret;
+    if (platforms_.email) desks.unsubscribe = &unsubscribe_;
     return desks;
   }
 
@@ -412,6 +416,7 @@ class Node {
   Clicks clicks_{answers_, control_, views_, users_from(settings_)};
   const std::unique_ptr<SlackDesk> slack_desk_ = make_slack_desk();
   const std::unique_ptr<DiscordDesk> discord_desk_ = make_discord_desk();
+  Unsubscribe unsubscribe_{*db_, journal_, reply_tokens_};
   const std::unique_ptr<Replies> replies_ = make_replies();
   const std::unique_ptr<ReplyInbox> reply_inbox_ = make_reply_inbox();
   // Only where other nodes may share the database.
