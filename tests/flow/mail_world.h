@@ -55,7 +55,7 @@ class MailWorld {
   }
 
   // The mail that asked `to` last.
-  const Letters::Sent& asked(const std::string& to = "Ana@Example.org") const {
+  const Letters::Sent& asked(const std::string& to = "ana@example.org") const {
     for (auto it = letters.sent.rbegin(); it != letters.sent.rend(); ++it) {
       if (it->to == to && it->event == "question_pending") return *it;
     }

@@ -15,7 +15,7 @@ TEST_CASE("a reply by mail answers its question, in the name of whom it was sent
   CHECK(m.world.session(id).status == SessionStatus::completed);
   const Question question = m.world.questions(id)[0];
   CHECK(question.choice->selected == std::vector<std::string>{"Yes"});
-  CHECK(question.answered_by == "Ana@Example.org");
+  CHECK(question.answered_by == "ana@example.org");
   CHECK(question.answered_via == "email");
   CHECK(m.world.count_events(id, "question_answered") == 1);
   std::string credential, address;
@@ -91,7 +91,7 @@ TEST_CASE("an unclear reply gets one mail back, and a clear one answers afterwar
   CHECK(m.world.questions(id)[0].status == QuestionStatus::pending);
   REQUIRE(m.mails_back() == 1);
   const auto& back = m.letters.sent.back();
-  CHECK(back.to == "Ana@Example.org");
+  CHECK(back.to == "ana@example.org");
   CHECK(back.body == "\"No problem, go ahead\" begins like the option \"No\", but goes on");
   CHECK(m.world.count_events(id, "reply_unclear") == 1);
   // In reply to the mail back.
@@ -108,7 +108,7 @@ TEST_CASE("nobody gets more than five mails back about one question") {
     // As a program would, each time in reply to the latest.
     auto mail = m.reply("Hello, I am a robot " + std::to_string(i));
     mail.recipients = {m.address_of(m.letters.sent.back().id)};
-    if (m.letters.sent.back().to != "Ana@Example.org") {
+    if (m.letters.sent.back().to != "ana@example.org") {
       mail.recipients = {m.address_of(m.asked().id)};
     }
     CHECK(m.take(mail) == "unclear");
@@ -185,9 +185,9 @@ TEST_CASE("a reply that a crash interrupts anywhere is answered or mailed back o
       MailWorld m;
       const auto id = m.ask();
       const auto mail = m.reply(text);
-      m.world.restart_failing_at(point);
       bool failed = false;
       try {
+        m.world.restart_failing_at(point);
         m.take(mail);
       } catch (const StoreError&) {
         failed = true;

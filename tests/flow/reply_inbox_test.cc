@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/flow/hooked_database.h"
 #include "tests/flow/mail_world.h"
 #include "tests/support/eventually.h"
 
@@ -144,28 +145,28 @@ TEST_CASE("a lost mailbox is opened again, after waits that grow to a minute") {
 
 TEST_CASE("a mail that the store cannot take stays unseen until it can") {
   Post post;
-  post.deliver(1, "Yes");
-  // From the first point on nothing is committed.
-  post.m.world.restart_failing_at(1);
-  Replies failing = post.fresh_replies();
+  post.deliver(1, "Perhaps");
+  HookedDatabase db(post.m.world.db());
+  bool down = true;
+  db.before_write = [&] {
+    if (down) throw StoreError("the disk is full", true);
+  };
+  Replies replies(db, post.m.world.process().journal, post.m.world.process().answers,
+                  post.m.world.process().notices, post.m.tokens, {"reply@example.org", {}});
   ReplyInbox inbox(
       [&](std::function<bool()> cancelled) {
         return std::make_unique<FakeImap>(post.folder, std::move(cancelled));
       },
-      failing, post.m.world.clock, "imap.example");
+      replies, post.m.world.clock, "imap.example");
   const auto now = post.m.world.now();
   CHECK(inbox.run_once(now) == now + 1s);
+  CHECK(inbox.run_once(now) == now + 2s);
   CHECK(post.folder.seen.empty());
-  post.m.world.restart();
-  Replies healthy = post.fresh_replies();
-  ReplyInbox again(
-      [&](std::function<bool()> cancelled) {
-        return std::make_unique<FakeImap>(post.folder, std::move(cancelled));
-      },
-      healthy, post.m.world.clock, "imap.example");
-  again.run_once(now);
+  down = false;
+  CHECK(inbox.run_once(now) == now);
   CHECK(post.folder.seen.size() == 1);
-  CHECK(post.m.world.questions(post.id)[0].status == QuestionStatus::answered);
+  post.m.world.run_until_idle();
+  CHECK(post.m.mails_back() == 1);
 }
 
 TEST_CASE("two nodes that read the same mailbox mail back once") {
