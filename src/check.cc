@@ -3,6 +3,7 @@
 #include "database.h"
 #include "from_settings.h"
 #include "load.h"
+#include "platforms.h"
 #include "serve.h"
 
 namespace holdpoint {
@@ -10,12 +11,13 @@ namespace holdpoint {
 int check(const std::optional<std::filesystem::path>& settings_file) {
   const Settings settings = read_settings(settings_file);
   check_database(settings);
-  guard_from(settings);
   proxies_from(settings);
   secrets_from(settings);
   callback_url_from(settings);
   addresses_from(settings);
   check_tls(settings);
+  const auto client = make_http_client(guard_from(settings));
+  Platforms(settings, *client, "", {});
   const auto definitions = definitions_from(settings);
   std::printf("settings are fine: listen %s, database %s\n", settings.server.listen.c_str(),
               settings.database.name.c_str());

@@ -106,6 +106,9 @@ Addresses addresses_from(const Settings& s) {
   check("slack", options.slack_channel, "slack_channel");
   check("discord", options.discord_channel, "discord_channel");
   for (const auto& address : options.email_to) check("email", address, "email_to");
+  if (!s.email.reply_to.empty() && !is_mail_address(s.email.reply_to)) {
+    throw SettingsError("[email] reply_to must be one address, like reply@example.org");
+  }
   return Addresses(std::move(options));
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "agents/definition.h"
+#include "channel_commands.h"
 #include "cli/access_commands.h"
 #include "cli/commands.h"
 #include "load.h"
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
   cli::Commands commands(app);
   cli::AccessCommands access(app);
   StoreCommands store(app);
+  ChannelCommands channels(app);
 
   try {
     app.parse(argc, argv);
@@ -69,6 +71,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (store.chosen()) return store.run();
+  if (channels.chosen()) return channels.run();
   if (access.chosen()) {
     const Settings known = read_settings(access.settings());
     return access.run([&] { return open_offline(known); }, address_of(known));

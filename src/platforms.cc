@@ -16,6 +16,17 @@ Mailbox sender_from(const Settings& s) {
 
 }  // namespace
 
+ImapOptions imap_from(const Settings& s) {
+  ImapOptions imap;
+  imap.url = s.email.imap_url;
+  imap.user = s.email.imap_user;
+  imap.password = s.email.imap_password;
+  imap.tls = s.email.imap_tls;
+  imap.folder = s.email.imap_folder;
+  imap.ca_file = s.email.ca_file.string();
+  return imap;
+}
+
 Platforms::Platforms(const Settings& s, HttpClient& client, const std::string& public_url,
                      MailWays ways)
     : slack_webhook(std::make_unique<SlackWebhookChannel>(client, public_url)) {

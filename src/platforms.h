@@ -8,9 +8,12 @@
 #include "channels/slack_channel.h"
 #include "channels/slack_webhook_channel.h"
 #include "flow/courier.h"
+#include "net/imap_client.h"
 #include "settings/settings.h"
 
 namespace holdpoint {
+
+ImapOptions imap_from(const Settings& settings);
 
 // The channels that the settings set up; null where one is not.
 struct Platforms {

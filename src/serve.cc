@@ -17,9 +17,11 @@
 #include "flow/expiry.h"
 #include "flow/herald.h"
 #include "flow/notary.h"
+#include "flow/reply_inbox.h"
 #include "flow/retention.h"
 #include "flow/slack_desk.h"
 #include "flow/turns.h"
+#include "flow/unsubscribe.h"
 #include "from_settings.h"
 #include "http/api.h"
 #include "http/server.h"
@@ -101,7 +103,8 @@ class Node {
         address_(server_.bind()),
         public_url_(public_url_from(settings, address_)),
         notices_(agents_, notices_from(settings, public_url_)),
-        gate_(clock_, credentials_, keys_, people_, form_nonce(*db_), gate_from(settings)) {
+        gate_(clock_, credentials_, keys_, people_, FormNonce(own_secret(*db_, "forms")),
+              gate_from(settings)) {
     refuse_to_stand_open();
     journal_.seats = &turns_;
     journal_.on_turn_due = [this] { turns_.wake(); };
@@ -129,6 +132,7 @@ class Node {
     keys_.start();
     notary_.start();
     feed_.start();
+    if (reply_inbox_) reply_inbox_->start();
     if (herald_) herald_->start();
     Pool signals("hp-signals", 1, 1);
     if (!signals.submit([this] { obey_signals(); })) return 1;
@@ -142,6 +146,8 @@ class Node {
       log(Level::error, "listener_failed", {{"what_now", "exiting; start again"}});
       kill(getpid(), SIGTERM);
     }
+    if (reply_inbox_) reply_inbox_->stop();
+    if (slack_desk_) slack_desk_->stop();
     // Requests are answered; let turns end, or give them back.
     turns_.stop(4s);
     expiry_.stop();
@@ -179,12 +185,13 @@ class Node {
                         "\" lets other machines in, but:" + wrong);
   }
 
-  static FormNonce form_nonce(Database& db) {
+  // What this deployment signs with: the same on all nodes, and after every start.
+  static std::string own_secret(Database& db, const char* name) {
     const std::string fresh = to_hex(random_bytes(32));
-    return FormNonce(patiently([&] {
+    return patiently([&] {
       return db.write(
-          [&](Transaction& tx) { return secret_store::find_or_insert(tx, "forms", fresh); });
-    }));
+          [&](Transaction& tx) { return secret_store::find_or_insert(tx, name, fresh); });
+    });
   }
 
   Gate::Options gate_from(const Settings& s) {
@@ -248,6 +255,33 @@ class Node {
     return options;
   }
 
+  Platforms::MailWays mail_ways() {
+    Platforms::MailWays ways;
+    if (!settings_.email.reply_to.empty()) {
+      ways.reply_address = [this](const DeliveryId& id) {
+        return reply_address(settings_.email.reply_to, reply_tokens_.make(id));
+      };
+    }
+    ways.unsubscribe_url = [this](const DeliveryId& id) {
+      return public_url_ + "/email/unsubscribe?token=" + reply_tokens_.make(id);
+    };
+    return ways;
+  }
+
+  std::unique_ptr<Replies> make_replies() {
+    if (settings_.email.reply_to.empty()) return nullptr;
+    return std::make_unique<Replies>(*db_, journal_, answers_, notices_, reply_tokens_,
+                                     Replies::Options{settings_.email.reply_to, limits_});
+  }
+
+  std::unique_ptr<ReplyInbox> make_reply_inbox() {
+    if (settings_.email.imap_url.empty()) return nullptr;
+    const ImapOptions imap = imap_from(settings_);
+    return std::make_unique<ReplyInbox>(
+        [imap](std::function<bool()> cancelled) { return open_imap(imap, std::move(cancelled)); },
+        *replies_, clock_, imap.url);
+  }
+
   std::unique_ptr<SlackDesk> make_slack_desk() {
     if (!platforms_.slack) return nullptr;
     return std::make_unique<SlackDesk>(
@@ -269,6 +303,9 @@ class Node {
     }
     desks.discord = discord_desk_.get();
     desks.discord_key = settings_.discord.public_key;
+    desks.replies = replies_.get();
+    desks.inbound_secrets = settings_.email.inbound_secret;
+    if (platforms_.email) desks.unsubscribe = &unsubscribe_;
     return desks;
   }
 
@@ -361,7 +398,8 @@ class Node {
       clock_,    turns_from(settings_)};
   UrlChannel url_{*client_,
                   [this](const std::string& agent) { return notices_.secrets_for(agent); }};
-  Platforms platforms_{settings_, *client_, public_url_, {}};
+  const ReplyTokens reply_tokens_{own_secret(*db_, "replies")};
+  Platforms platforms_{settings_, *client_, public_url_, mail_ways()};
   Courier courier_{*db_,   journal_,      notices_, metrics_, platforms_.channels(url_),
                    clock_, courier_from()};
   Expiry expiry_{*db_, journal_, settling_, clock_};
@@ -378,6 +416,9 @@ class Node {
   Clicks clicks_{answers_, control_, views_, users_from(settings_)};
   const std::unique_ptr<SlackDesk> slack_desk_ = make_slack_desk();
   const std::unique_ptr<DiscordDesk> discord_desk_ = make_discord_desk();
+  Unsubscribe unsubscribe_{*db_, journal_, reply_tokens_};
+  const std::unique_ptr<Replies> replies_ = make_replies();
+  const std::unique_ptr<ReplyInbox> reply_inbox_ = make_reply_inbox();
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;

@@ -119,8 +119,8 @@ std::size_t separator(std::string_view text) {
 }
 
 // The options that a line is a list of and nothing else; nothing if it is none. Longest names
-// first, for labels may hold commas.
-std::optional<Places> listed(const Options& options, std::string_view line) {
+// first, for labels may hold commas; `whole` is whether one name may be all of the line.
+std::optional<Places> listed(const Options& options, std::string_view line, bool whole = true) {
   if (line.size() > kMostListBytes) return std::nullopt;
   Places found;
   std::string_view rest = line;
@@ -129,6 +129,7 @@ std::optional<Places> listed(const Options& options, std::string_view line) {
     std::optional<std::size_t> place;
     for (auto size = std::min(rest.size(), options.longest()); size > 0 && !place; --size) {
       if (size < rest.size() && separator(rest.substr(size)) == 0) continue;
+      if (size == line.size() && !whole) continue;
       const auto one = options.named(rest.substr(0, size));
       if (one.size() == 1) {
         place = one.front();
@@ -248,7 +249,7 @@ ReplyReading read_reply(const QuestionSpec& spec, std::string_view newest, const
   if (meant.size() > 1) {
     return unclear(quoted(lines.front()) + " fits several options: " + names_of(options, meant));
   }
-  const auto list = listed(options, first);
+  const auto list = listed(options, first, meant.empty());
   if (!meant.empty() && list && list->size() > 1) {
     return unclear(quoted(lines.front()) + " is one option, or a list of others");
   }

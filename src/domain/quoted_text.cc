@@ -123,23 +123,35 @@ bool has_address(std::string_view text) {
          text[at + 1] != ' ';
 }
 
-bool is_attribution(const std::string& text) {
-  // A time or an address is in all of them; "On second thought I wrote:" has neither.
+template <std::size_t N>
+bool holds_one(const std::string& text, const std::array<std::string_view, N>& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::string_view one) { return text.find(one) != std::string::npos; });
+}
+
+// Whether these words introduce quoted text; if marked quotes follow, less will do.
+bool is_attribution(const std::string& text, bool quote_follows) {
   const bool colon = text.ends_with(':') || text.ends_with("：");
-  if (!colon || text.size() > 500 || (!has_digit(text) && !has_address(text))) return false;
-  if (std::any_of(kWrote.begin(), kWrote.end(),
-                  [&](std::string_view end) { return text.ends_with(end); })) {
-    return true;
-  }
+  if (!colon || text.size() > 500) return false;
+  const bool wrote = std::any_of(kWrote.begin(), kWrote.end(),
+                                 [&](std::string_view end) { return text.ends_with(end); });
   const bool addressed = has_address(text);
-  if (addressed && std::any_of(kWroteBefore.begin(), kWroteBefore.end(), [&](std::string_view w) {
-        return text.find(w) != std::string::npos;
-      })) {
+  if (quote_follows && (wrote || addressed || (has_digit(text) && holds_one(text, kWroteBefore)))) {
     return true;
   }
+  // A time or an address is in all of them; "On second thought I wrote:" has neither.
+  if (wrote) return addressed || has_digit(text);
+  if (!addressed) return false;
+  if (holds_one(text, kWroteBefore)) return true;
   // `2026-11-16 13:00 GMT+01:00 Holdpoint <reply@example.org>:`, in any language.
-  return addressed && has_digit(text) &&
+  return has_digit(text) &&
          (text.ends_with(">:") || text.ends_with(">：") || text.ends_with("> :"));
+}
+
+// The end of one that was wrapped: `reply@example.org> wrote:`.
+bool is_tail(const std::string& text) {
+  const auto open = text.find('<'), close = text.find('>');
+  return open == 0 || (close != std::string::npos && close < open);
 }
 
 // How many lines from `at` on introduce quoted text; programs wrap them.
@@ -147,12 +159,24 @@ std::size_t attribution_lines(const std::vector<std::string>& lines, std::size_t
   std::string joined;
   for (std::size_t i = at; i < std::min(lines.size(), at + 4) && !lines[i].empty(); ++i) {
     if (lines[i].starts_with('>')) break;
-    joined = folded(joined + " " + lines[i]);
+    auto next = i + 1;
+    while (next < lines.size() && lines[next].empty()) ++next;
+    const bool quote_follows = next < lines.size() && lines[next].starts_with('>');
+    const std::string line = folded(lines[i]);
     // An own sentence above it is none of it.
-    if (i > at && is_attribution(folded(lines[i]))) return 0;
-    if (is_attribution(joined)) return i - at + 1;
+    if (i > at && is_attribution(line, false) && !is_tail(line)) return 0;
+    joined = folded(joined + " " + line);
+    if (is_attribution(joined, quote_follows && i == at) || is_attribution(joined, false)) {
+      return i - at + 1;
+    }
   }
   return 0;
+}
+
+// Yahoo goes on with the quoted text in the same line.
+bool is_run_on_attribution(const std::string& line) {
+  const std::string text = folded(line);
+  return text.starts_with("on ") && has_digit(text) && text.find("> wrote: ") != std::string::npos;
 }
 
 // `-----Original Message-----`, in any language.
@@ -184,10 +208,7 @@ bool is_header_block(const std::vector<std::string>& lines, std::size_t at) {
 
 bool is_sent_from(const std::string& line) {
   const std::string text = folded(line);
-  return line.size() <= 150 && begins_with_one(text, kSentFrom) &&
-         std::any_of(kPrograms.begin(), kPrograms.end(), [&](std::string_view program) {
-           return text.find(program) != std::string::npos;
-         });
+  return line.size() <= 150 && begins_with_one(text, kSentFrom) && holds_one(text, kPrograms);
 }
 
 }  // namespace
@@ -227,7 +248,7 @@ QuoteMark quote_mark(const std::vector<std::string>& lines, std::size_t at) {
   if (line.starts_with('>')) return {Kind::quoted, 1};
   // `-- ` has lost its space above, as it does on the way.
   if (line == "--" || line == "—" || is_rule(line) || is_divider(line)) return {Kind::rest, 1};
-  if (is_header_block(lines, at)) return {Kind::rest, 1};
+  if (is_header_block(lines, at) || is_run_on_attribution(line)) return {Kind::rest, 1};
   if (const auto count = attribution_lines(lines, at)) return {Kind::attribution, count};
   if (is_sent_from(line)) return {Kind::signature, 1};
   return {};

@@ -52,6 +52,8 @@ Routes access_routes(AccessApi& api);
 
 class SlackDesk;
 class DiscordDesk;
+class Replies;
+class Unsubscribe;
 
 // What takes people's answers from the platforms; null where one is not set up.
 struct Desks {
@@ -59,6 +61,9 @@ struct Desks {
   std::vector<Secret> slack_signing;  // None: clicks come by Socket Mode alone.
   DiscordDesk* discord = nullptr;
   std::string discord_key;
+  Replies* replies = nullptr;
+  std::vector<Secret> inbound_secrets;  // None: replies come to a mailbox alone.
+  Unsubscribe* unsubscribe = nullptr;
 };
 
 // All that the API's routes call. They parse, call one of these, and render.

@@ -124,8 +124,8 @@ std::optional<Response> Gate::admit(const Route& route, Request& request) {
   const bool ambient = request.caller.kind == Caller::Kind::user ||
                        (request.caller.kind == Caller::Kind::open && request.is_form());
   // A form that a route checks by itself brings a nonce that this caller's is not.
-  const bool own_form =
-      route.needs.kind == Needs::Kind::own_check && route.takes_form && request.is_form();
+  const bool own_form = route.needs.kind == Needs::Kind::own_check &&
+                        (route.any_type || (route.takes_form && request.is_form()));
   if (ambient && !own_form && changes_something(request)) {
     if (auto refusal = check_ambient(request)) return refusal;
   }

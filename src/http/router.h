@@ -74,6 +74,7 @@ struct Route {
   std::function<Response(Request&)> handle;
   bool page = false;        // For people: errors are pages, and who is not logged in is sent there.
   bool takes_form = false;  // Besides JSON.
+  bool any_type = false;    // Whatever it says it is: the route looks for itself.
 };
 using Routes = std::vector<Route>;
 

@@ -281,7 +281,7 @@ class HttpServer::Listener final : public httplib::Server {
     if (is_json(media)) return std::nullopt;
     constexpr const char* kForm = "application/x-www-form-urlencoded";
     const Route* route = form_route(request);
-    if (route && media == kForm) return std::nullopt;
+    if (route && (route->any_type || media == kForm)) return std::nullopt;
     return error_response(415, "unsupported_type",
                           "the body came as " + shorten(type, 60) +
                               "; send it with the header Content-Type: " +
@@ -289,10 +289,10 @@ class HttpServer::Listener final : public httplib::Server {
                           "Content-Type");
   }
 
-  // The route that takes this request as a form; null if none does.
+  // The route that takes this request as more than JSON; null if none does.
   const Route* form_route(const httplib::Request& request) const {
     const auto it = std::find_if(routes_.begin(), routes_.end(), [&](const Route& route) {
-      return route.takes_form && route.method == request.method &&
+      return (route.takes_form || route.any_type) && route.method == request.method &&
              matches(route.pattern, request.path);
     });
     return it == routes_.end() ? nullptr : &*it;
@@ -309,6 +309,9 @@ class HttpServer::Listener final : public httplib::Server {
     Post(route.pattern, [this, &route](const httplib::Request& from, httplib::Response& to,
                                        const httplib::ContentReader& read) {
       const std::size_t length = from.get_header_value_u64("Content-Length", 0);
+      // The library takes bodies of this type apart itself, reader or not: it must not know. The
+      // request is its own variable, const only for us.
+      if (route.any_type) const_cast<httplib::Headers&>(from.headers).erase("Content-Type");
       // Chunks come without a length: their room is taken when they turn out to be large.
       std::size_t room = std::max(length, ByteBudget::kFree);
       bool busy = !serving->share().take(length);
@@ -340,10 +343,10 @@ class HttpServer::Listener final : public httplib::Server {
     }
     for (const auto& [name, value] : from.params) request.query.emplace(name, value);
     request.body = std::move(body);
-    request.content_type = from.get_header_value("Content-Type");
     request.peer = from.remote_addr;
     request.tls = serving->is_secure();
     request.headers = &serving->guard().headers();
+    request.content_type = request.header("Content-Type");
     Response response = answer_request(route, request);
     // What a POST did is done: its answer goes out in any case.
     if (route.method == "GET" && !serving->share().take(response.body.capacity())) {

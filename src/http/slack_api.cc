@@ -33,7 +33,7 @@ Response acknowledge(std::string body) {
 Response slack_interaction(SlackDesk& desk, const std::vector<Secret>& signing_secrets,
                            const Request& request, Time now) {
   if (signing_secrets.empty()) {
-    return error_response(404, "slack_off",
+    return error_response(404, "not_set_up",
                           "clicks in Slack are not taken here: set [slack] signing_secret");
   }
   const WebhookHeaders headers{"", only(request, "X-Slack-Request-Timestamp"),

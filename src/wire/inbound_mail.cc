@@ -1,12 +1,10 @@
 #include "wire/inbound_mail.h"
 
-#include <gmime/gmime.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "domain/text.h"
 #include "wire/gmime.h"
+#include "wire/gmime_objects.h"
 #include "wire/mail_text.h"
 
 namespace holdpoint {
@@ -17,21 +15,11 @@ constexpr int kMostHeaders = 1000;
 constexpr int kMostDepth = 32;
 constexpr int kMostParts = 200;
 
-template <class T>
-using Owned = std::unique_ptr<T, void (*)(void*)>;
-
-template <class T>
-Owned<T> own(T* object) {
-  return Owned<T>(object, [](void* p) {
-    if (p) g_object_unref(p);
-  });
-}
-
-Owned<GMimeMessage> parse(std::string_view raw) {
+GmimeOwned<GMimeMessage> parse(std::string_view raw) {
   use_gmime();
-  const auto stream = own(g_mime_stream_mem_new_with_buffer(raw.data(), raw.size()));
-  const auto parser = own(g_mime_parser_new_with_stream(stream.get()));
-  return own(g_mime_parser_construct_message(parser.get(), nullptr));
+  const auto stream = gmime_own(g_mime_stream_mem_new_with_buffer(raw.data(), raw.size()));
+  const auto parser = gmime_own(g_mime_parser_new_with_stream(stream.get()));
+  return gmime_own(g_mime_parser_construct_message(parser.get(), nullptr));
 }
 
 MailHeaders headers_of(GMimeObject* object) {
@@ -47,16 +35,6 @@ MailHeaders headers_of(GMimeObject* object) {
   return headers;
 }
 
-std::string content_of(GMimePart* part) {
-  GMimeDataWrapper* content = g_mime_part_get_content(part);
-  if (!content) return "";
-  const auto stream = own(g_mime_stream_mem_new());
-  g_mime_data_wrapper_write_to_stream(content, stream.get());
-  const GByteArray* bytes = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream.get()));
-  if (!bytes || !bytes->data) return "";
-  return std::string(reinterpret_cast<const char*>(bytes->data), bytes->len);
-}
-
 std::string parameter(GMimePart* part, const char* name) {
   GMimeContentType* type = g_mime_object_get_content_type(GMIME_OBJECT(part));
   const char* value = type ? g_mime_content_type_get_parameter(type, name) : nullptr;
@@ -64,7 +42,7 @@ std::string parameter(GMimePart* part, const char* name) {
 }
 
 std::string text_of(GMimePart* part) {
-  std::string text = to_utf8(content_of(part), parameter(part, "charset"));
+  std::string text = to_utf8(gmime_content(part), parameter(part, "charset"));
   if (parameter(part, "format") != "flowed") return text;
   return join_flowed(text, parameter(part, "delsp") == "yes");
 }
@@ -104,7 +82,7 @@ void walk(GMimeObject* object, int depth, Found& found) {
   GMimeContentType* type = g_mime_object_get_content_type(object);
   if (!type) return;
   if (g_mime_content_type_is_type(type, "text", "rfc822-headers")) {
-    const auto enclosed = parse(content_of(part));
+    const auto enclosed = parse(gmime_content(part));
     if (enclosed) add_enclosed(found, GMIME_OBJECT(enclosed.get()));
     return;
   }
@@ -113,7 +91,7 @@ void walk(GMimeObject* object, int depth, Found& found) {
   if (g_mime_content_type_is_type(type, "text", "plain")) {
     if (is_blank(found.text)) found.text = text_of(part);
   } else if (g_mime_content_type_is_type(type, "text", "html")) {
-    if (is_blank(found.html)) found.html = to_utf8(content_of(part), parameter(part, "charset"));
+    if (is_blank(found.html)) found.html = to_utf8(gmime_content(part), parameter(part, "charset"));
   }
 }
 
@@ -153,6 +131,11 @@ InboundMail read_mail(std::string_view raw) {
     for (auto& address : found.returned_to) mail.recipients.push_back(std::move(address));
   }
   return mail;
+}
+
+MailHeaders read_headers(std::string_view raw) {
+  const auto message = parse(std::string(raw.substr(0, kMostBytes)) + "\n\n");
+  return message ? headers_of(GMIME_OBJECT(message.get())) : MailHeaders();
 }
 
 InboundMail read_parts(const MailParts& parts) {

@@ -29,6 +29,9 @@ struct InboundMail {
 // Never throws, whatever the bytes are; what is not there stays empty.
 InboundMail read_mail(std::string_view raw);
 
+// The fields at the top of a mail.
+MailHeaders read_headers(std::string_view raw);
+
 // A mail that somebody else took apart.
 struct MailParts {
   MailHeaders headers;

@@ -43,7 +43,8 @@ export async function openTab(browser, options = {}) {
 
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
-export async function startServer({ agents = {} } = {}) {
+// `settings`: further sections, as TOML.
+export async function startServer({ agents = {}, settings = '' } = {}) {
   const binary = path.resolve(process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint'));
   if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-browser-'));
@@ -57,7 +58,7 @@ listen = "127.0.0.1:0"
 public_url = "http://${ourName}"
 [limits]
 wrong_credentials_per_minute = 1000000
-`);
+${settings}`);
   const child = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -51,6 +51,29 @@ TEST_CASE("a large body goes out whole, without an Expect header that some serve
   CHECK(server.requests()[0].find("Expect") == std::string::npos);
 }
 
+TEST_CASE("on one kept connection a POST, a PATCH and a GET each are what they are") {
+  TinyServer server([](const std::string&) { return TinyServer::Reply{response(200, "ok")}; });
+  const auto client = local_client();
+  HttpRequest request = post(server.url("/message"), "{\"a\":1}");
+  for (const char* method : {"POST", "PATCH", "GET", "PATCH", "POST"}) {
+    request.method = method;
+    request.body = request.method == "GET" ? "" : "{\"a\":1}";
+    CHECK(client->send(request).status == 200);
+    const std::string sent = server.requests().back();
+    CHECK(sent.starts_with(std::string(method) + " /message HTTP/1.1\r\n"));
+    CHECK(sent.ends_with("\r\n\r\n" + request.body));
+  }
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("the headers of an answer are there by their names in lower case") {
+  const auto got =
+      answer_of(response(200, "", "X-RateLimit-Remaining: 0\r\nx-ratelimit-reset-AFTER: 1.5\r\n"));
+  CHECK(got.headers.at("x-ratelimit-remaining") == "0");
+  CHECK(got.headers.at("x-ratelimit-reset-after") == "1.5");
+  CHECK(got.headers.count("X-RateLimit-Remaining") == 0);
+}
+
 TEST_CASE("a GET is a GET") {
   TinyServer server([](const std::string&) { return TinyServer::Reply{response(200, "ok")}; });
   HttpRequest request;

@@ -153,6 +153,7 @@ TEST_CASE("what the operator can mend is tried again, and the error names the se
     options.tls_required = true;
     const SmtpResult result = send_one(*make_smtp_client(options));
     CHECK(result.kind == Kind::failed);
+    CHECK(result.code == 0);
     CHECK(has(result.error, "offers no STARTTLS, so nothing was sent"));
     CHECK(has(result.error, "smtp_tls = false"));
     for (const auto& line : server.lines()) {
