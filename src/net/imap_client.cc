@@ -204,7 +204,7 @@ class CurlImap final : public ImapClient {
         can_wait_ = can_wait_ || has_word(upper(line.text), "IDLE");
       }
     });
-    const auto [status, text] = command("SELECT " + quoted(options.folder), {});
+    const auto [status, text] = command("SELECT" + (" " + quoted(options.folder)), {});
     if (status != "OK") {
       throw ImapError("the mail server does not open [email] imap_folder \"" + options.folder +
                       "\": " + text);
