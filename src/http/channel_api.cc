@@ -33,7 +33,10 @@ Routes channel_routes(Api& api) {
     if (!api.desks.replies || api.desks.inbound_secrets.empty()) {
       return not_set_up("Mail that is posted", "[email] reply_to or inbound_secret");
     }
-    return email_inbound(*api.desks.replies, api.desks.inbound_secrets, request, api.clock.now());
+    Response response =
+        email_inbound(*api.desks.replies, api.desks.inbound_secrets, request, api.clock.now());
+    if (response.status != 401) return response;
+    return api.gate.note_wrong(request).value_or(std::move(response));
   };
   const auto ask_to_leave = [&api](const Request& request) {
     if (!api.desks.unsubscribe) return no_mail();

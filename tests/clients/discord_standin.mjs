@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { eventually } from './harness.mjs';
 import { discordMessageComplaints, discordResponseComplaints } from './limits.mjs';
-import { complaints } from './schemas.mjs';
+import { complaints, prepare } from './schemas.mjs';
 import { post, startStandin } from './standin.mjs';
 
 const application = '1400000000000000001';
@@ -26,14 +26,15 @@ export function makeDiscordKey() {
 const apiUser = (id, username, name) => ({ id, username, discriminator: '0', global_name: name ?? null, avatar: null });
 
 export async function startDiscord({ botToken = 'proof.bot.token' } = {}) {
+  prepare('discord');
   const key = makeDiscordKey();
   const messages = new Map();  // message id → the message as it looks now
   const notices = [];          // What only one person sees: {user, text}
   const modals = [];           // Forms that were opened: {user, …}
   const refused = [];          // Whatever we sent that Discord would not take
-  const rests = new Map();     // bucket → until when it wants nothing
+  const rests = new Map();     // bucket → until when we were told to wait, and when
   const hasty = [];            // Calls that came before that
-  const buckets = new Map();   // bucket → times of the calls that counted
+  const buckets = new Map();   // bucket → when it is filled again, and what is left of it
   const nonces = new Map();
   const interactions = new Map();  // token → {user}
   const privately = new Map();     // message id → a message that only one person sees
@@ -52,23 +53,25 @@ export async function startDiscord({ botToken = 'proof.bot.token' } = {}) {
   // Discord's own headers, and its 429 once the bucket is empty.
   function spend(bucket) {
     const now = Date.now();
-    const until = rests.get(bucket) ?? 0;
-    if (now < until - 20) hasty.push({ bucket, early: until - now });
-    const used = (buckets.get(bucket) ?? []).filter((at) => now - at < discord.per);
-    const resetAfter = used.length > 0 ? (used[0] + discord.per - now) / 1000 : discord.per / 1000;
+    const { until = 0, told = 0 } = rests.get(bucket) ?? {};
+    // What was on its way when we were told cannot be called back.
+    if (now < until - 20 && now > told + 300) hasty.push({ bucket, early: until - now });
+    const rest = (ms) => rests.set(bucket, { until: now + ms, told: now });
+    const window = buckets.get(bucket)?.end > now ? buckets.get(bucket) : { end: now + discord.per, left: discord.perBucket };
+    buckets.set(bucket, window);
+    const resetAfter = (window.end - now) / 1000;
     const headers = (remaining) => ({
       'x-ratelimit-limit': String(discord.perBucket), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(now / 1000 + resetAfter),
       'x-ratelimit-reset-after': resetAfter.toFixed(3), 'x-ratelimit-bucket': Buffer.from(bucket).toString('hex').slice(0, 24),
     });
-    if (now < until || used.length >= discord.perBucket) {
+    if (now < until || window.left === 0) {
       const wait = Math.max(until - now, resetAfter * 1000) / 1000;
-      rests.set(bucket, now + wait * 1000);
+      rest(wait * 1000);
       return { refusal: { status: 429, headers: { ...headers(0), 'retry-after': String(Math.ceil(wait)), 'x-ratelimit-scope': 'user' }, body: { message: 'You are being rate limited.', retry_after: wait, global: false } } };
     }
-    buckets.set(bucket, [...used, now]);
-    const remaining = discord.perBucket - used.length - 1;
-    if (remaining === 0) rests.set(bucket, now + resetAfter * 1000);
-    return { headers: headers(remaining) };
+    window.left -= 1;
+    if (window.left === 0) rest(resetAfter * 1000);
+    return { headers: headers(window.left) };
   }
 
   const shown = (message) => ({
@@ -212,8 +215,9 @@ export async function startDiscord({ botToken = 'proof.bot.token' } = {}) {
       // `values`: a text for each text input, labels for each select, in their order; nothing leaves it empty.
       submit: (modal, values, options) => {
         assert.equal(modal.user, id, 'the form is somebody else\'s');
+        const given = [...values];
         const fill = ({ type, custom_id: inputId, options: known }, i) => {
-          const value = values[i];
+          const value = given.shift();
           if (type !== 3) return { type, id: i + 100, custom_id: inputId, value: value ?? '' };
           const chosen = (value ?? []).map((label) => known.find((option) => option.label === label));
           assert.ok(chosen.every(Boolean), `no option ${value} in ${JSON.stringify(known)}`);
@@ -234,7 +238,7 @@ export async function startDiscord({ botToken = 'proof.bot.token' } = {}) {
     // The next call is put off for so long.
     limit: (method, channel, seconds, { global = false } = {}) => discord.trouble(method, channel, {
       respond: () => {
-        rests.set(`${method} ${channel}`, Date.now() + seconds * 1000);
+        rests.set(`${method} ${channel}`, { until: Date.now() + seconds * 1000, told: Date.now() });
         const scope = global ? { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' } : { 'x-ratelimit-scope': 'user' };
         return { status: 429, headers: { 'retry-after': String(Math.ceil(seconds)), ...scope }, body: { message: 'You are being rate limited.', retry_after: seconds, global } };
       },

@@ -72,7 +72,7 @@ describe('slack', { concurrency: true }, () => {
     assert.deepEqual([status, result.answers[deploy.question]], ['completed', 'Yes']);
     const deliveries = await delivered(world, session);
     assert.deepEqual(deliveries.map(({ channel, event, status: end }) => [channel, event, end]).sort(), [['slack', 'question_pending', 'delivered'], ['slack', 'question_settled', 'delivered']]);
-    assert.deepEqual([message.edits.length, slack.notices.filter(({ user }) => user === 'U0ANA' && false).length], [1, 0]);
+    assert.equal(message.edits.length, 1);
   });
 
   test('a menu answers', options, async () => {
@@ -100,7 +100,7 @@ describe('slack', { concurrency: true }, () => {
     ok(await ben.press(message, 'Other…'));
     const view = await eventually('the form', () => slack.views.find(({ user, private_metadata: metadata }) => user === 'U0BEN' && metadata.includes(id)));
     await assertPending(world, id);
-    const [acked] = await ben.submit(view, ['  Only to *staging* <!channel> & tell @everyone  ']);
+    const [acked] = await ben.submit(view, ['Only to *staging* <!channel> & tell @everyone\n']);
     assert.deepEqual([acked.status, acked.payload], [200, undefined]);
     const question = await outcome(world, id);
     assert.equal(question.answer, 'Only to *staging* <!channel> & tell @everyone');
@@ -165,10 +165,9 @@ describe('slack', { concurrency: true }, () => {
     assert.equal(await settledMessage(slack, world, message, id), 'Answered by ana (U0ANA): Yes');
     ok(await ana.press(lagging, 'Yes', { times: 4 }));
     const { events } = (await world.request('GET', `/agent/session/${session}/events`)).json;
-    assert.equal(events.filter(({ kind, type, event }) => /answered/.test(kind ?? type ?? event)).length, 1, JSON.stringify(events));
+    assert.equal(events.filter((event) => /answered/.test(JSON.stringify(event))).length, 1, JSON.stringify(events));
     const deliveries = await delivered(world, session);
     assert.equal(deliveries.filter(({ event }) => event === 'question_settled').length, 1);
-    assert.deepEqual(slack.notices.filter(({ text }) => text.includes(id)), []);
   });
 
   test('a late click gets a private word and changes nothing', options, async () => {
@@ -191,10 +190,10 @@ describe('slack', { concurrency: true }, () => {
     const lagging = structuredClone(first);
     ok(await ana.press(first, 'Yes'));
     const [, second] = await slack.take('C0TWICE', 2);
-    ok(await ben.press(lagging, 'No', { times: 4 }));
+    ok(await ben.press(lagging, 'No', { times: 2 }));
     await eventually('a word to ben', () => slack.notices.find(({ user, text }) => user === 'U0BEN' && /Too late: Answered by ana \(U0ANA\): Yes/.test(text)));
     const { questions } = (await world.request('GET', `/agent/questions?session=${session}`)).json;
-    assert.deepEqual(questions.map(({ status }) => status), ['pending']);
+    assert.deepEqual(questions.map(({ question, status }) => [question, status]).sort(), [['First?', 'answered'], ['Second?', 'pending']]);
     ok(await ben.press(second, 'No'));
     const { result } = (await world.request('GET', `/agent/session/${session}?wait=10&until=finished`)).json;
     assert.equal(result.answers['Second?'], 'No');
@@ -249,19 +248,24 @@ describe('slack', { concurrency: true }, () => {
 
   test('an edit that is put off is made later', options, async () => {
     const { message, ids: [id] } = await asked('C0LATEEDIT', deploy);
-    slack.trouble('chat.update', 'C0LATEEDIT', { times: 2, respond: () => ({ status: 503, body: 'upstream connect error' }) });
+    slack.trouble('chat.update', 'C0LATEEDIT', { respond: () => ({ status: 503, body: 'upstream connect error' }) });
     ok(await ana.press(message, 'Yes'));
     await settledMessage(slack, world, message, id, 30_000);
   });
 
-  test('what Slack fails to take is sent again', options, async () => {
-    slack.trouble('chat.postMessage', 'C0FAILS', { respond: () => ({ status: 503, body: { ok: false, error: 'service_unavailable' } }) });
-    slack.trouble('chat.postMessage', 'C0FAILS', { respond: () => ({ body: { ok: false, error: 'internal_error' } }) });
-    const { ids: [id] } = await ask(world, 'slack:C0FAILS', deploy);
-    const [message] = await slack.take('C0FAILS', 1, 30_000);
-    ok(await ana.press(message, 'Yes'));
-    await settledMessage(slack, world, message, id);
-  });
+  for (const [channel, said] of [
+    ['C0FAILS', { status: 503, body: { ok: false, error: 'service_unavailable' } }],
+    ['C0FAILSTOO', { body: { ok: false, error: 'internal_error' } }],
+    ['C0FAILSDUMBLY', { status: 500, body: '<html>oops</html>' }],
+  ]) {
+    test(`what Slack fails to take is sent again: ${JSON.stringify(said.body)}`, options, async () => {
+      slack.trouble('chat.postMessage', channel, { respond: () => said });
+      const { ids: [id] } = await ask(world, `slack:${channel}`, deploy);
+      const [message] = await slack.take(channel, 1, 30_000);
+      ok(await ana.press(message, 'Yes'));
+      await settledMessage(slack, world, message, id);
+    });
+  }
 
   test('a slow answer of Slack is waited for, and no second message is sent meanwhile', options, async () => {
     slack.trouble('chat.postMessage', 'C0SLOW', { slow: 8000 });
@@ -287,7 +291,7 @@ describe('slack', { concurrency: true }, () => {
 
   test('a channel that is not there is named, and asked again once it is mended', options, async () => {
     const { session } = await ask(world, 'slack:#nowhere', deploy);
-    const delivery = await eventually('the attempt', async () => (await world.request('GET', `/agent/deliveries?session=${session}`)).json.deliveries.find(({ attempts }) => attempts > 0));
+    const delivery = await eventually('the attempt', async () => (await world.request('GET', `/agent/deliveries?session=${session}`)).json.deliveries.find(({ last_error: error }) => error));
     assert.equal(delivery.status, 'pending');
     assert.match(delivery.last_error, /#nowhere/);
   });

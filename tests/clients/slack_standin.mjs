@@ -5,7 +5,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { WebSocketServer } from 'ws';
 import { eventually } from './harness.mjs';
 import { slackMessageComplaints, slackModalComplaints } from './limits.mjs';
-import { complaints } from './schemas.mjs';
+import { complaints, prepare } from './schemas.mjs';
 import { post, startStandin } from './standin.mjs';
 
 export const signSlack = (secret, body, timestamp = Math.floor(Date.now() / 1000)) => ({
@@ -23,6 +23,7 @@ const problem = (error, reasons) => (reasons.length > 0 ? { ok: false, error, er
 export async function startSlack({
   botToken = 'xoxb-proof', appToken = 'xapp-proof', signingSecret = '8f742231b10e8888abcd99yyyzzz85a5',
 } = {}) {
+  prepare('slack');
   const messages = new Map();   // `<channel> <ts>` → the message as it looks now, with its history
   const views = [];             // Modals that were opened
   const notices = [];           // What only one person sees: {user, text}
@@ -43,13 +44,13 @@ export async function startSlack({
   const exists = (id) => /^C0[A-Z0-9]+$/.test(id) && id !== 'C0NOWHERE';
   const channelOf = (name) => [name.replace(/^#(.*)$/, (_, plain) => `C0${plain.toUpperCase()}`)].find(exists);
   const limited = (channel, seconds) => {
-    rests.set(channel, Date.now() + seconds * 1000);
+    rests.set(channel, { until: Date.now() + seconds * 1000, told: Date.now() });
     return { status: 429, headers: { 'retry-after': String(seconds) }, body: { ok: false, error: 'ratelimited' } };
   };
-  // A little early is the clocks' doing.
+  // A little early is the clocks' doing, and what was on its way when we were told cannot be called back.
   const noteHaste = (channel) => {
-    const early = (rests.get(channel) ?? 0) - Date.now();
-    if (early > 20) hasty.push({ channel, early });
+    const { until = 0, told = 0 } = rests.get(channel) ?? {};
+    if (Date.now() < until - 20 && Date.now() > told + 300) hasty.push({ channel, early: until - Date.now() });
   };
 
   const methods = {
