@@ -288,8 +288,10 @@ test(`mails about asks that nobody would write are sound and say what was asked 
       const { status, json, text } = await world.request('POST', '/agent/ask', { body: { agent, ...ask } });
       assert.equal(status, 202, text);
       const mails = await mail.take(`the mails of ${json.session_id}`, of(json.session_id), ask.questions.length);
-      for (const asked of ask.questions) {
-        const m = mails.find((one) => seen(one.text).includes(`: ${seen(asked.question)}`));
+      const { json: { deliveries } } = await world.request('GET', `/agent/deliveries?session=${json.session_id}`);
+      for (const [i, asked] of ask.questions.entries()) {
+        const { id } = deliveries.find(({ question_id: about }) => about === json.questions[i].id);
+        const m = mails.find(({ messageId }) => messageId === `<${id}@mail.example.org>`);
         assert.ok(m, `none of the mails asks ${JSON.stringify(asked.question)}`);
         assertSound(m);
         assert.ok(m.subject.startsWith(`[${agent}] `) && [...m.subject].length < 150, m.subject);
