@@ -87,7 +87,7 @@ export async function startReceiver(respond = () => ({})) {
   };
 }
 
-function findBinary() {
+export function findBinary() {
   const binary = process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint');
   if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
   return path.resolve(binary);
@@ -95,6 +95,9 @@ function findBinary() {
 
 // JSON is YAML, so that front matter needs no YAML writer.
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
+
+// Strings, numbers, booleans and lists of them are written alike in JSON and TOML.
+const toml = (values) => Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`).join('');
 
 // A response as it came over the wire, in the form that `request` gives it.
 export function parseResponse(method, target, raw) {
@@ -110,9 +113,10 @@ export function parseResponse(method, target, raw) {
  * `agents`: name → front matter, plus `turn(request)` for an agent that lives in this process:
  * it gets the turn as parsed JSON and returns the reply object.
  * `limits`: what differs from the defaults of that section.
+ * `settings`: further sections, as name → what differs from the defaults there.
  * `closed`: there is an admin's key, so that every call needs a credential; `world.key(…)` makes them.
  */
-export async function startWorld({ agents = {}, limits = {}, closed = false } = {}) {
+export async function startWorld({ agents = {}, limits = {}, settings = {}, closed = false } = {}) {
   const binary = findBinary();
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-clients-'));
   const turns = [];
@@ -138,37 +142,47 @@ url = "sqlite:holdpoint.db"
 dir = "agents"
 [limits]
 max_body_bytes = ${maxBodyBytes}
-${Object.entries(limits).map(([name, value]) => `${name} = ${value}\n`).join('')}[outgoing]
+${toml(limits)}[outgoing]
 allow_private = ["127.0.0.0/8"]
-`);
+${Object.entries(settings).map(([section, values]) => `[${section}]\n${toml(values)}`).join('')}`);
 
   const log = [];
-  const server = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // Ours, such as HOLDPOINT_BINARY, must not become settings of the server.
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
-  });
-  const killServer = () => server.kill('SIGKILL');
-  process.once('exit', killServer);
-  const exited = new Promise((resolve) => {
-    server.once('error', (error) => resolve({ code: `${error}` }));
-    server.once('exit', (code, signal) => resolve({ code, signal }));
-  });
-  const listening = new Promise((resolve) => {
-    let rest = '';
-    server.stderr.setEncoding('utf8').on('data', (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop();
-      for (const line of lines) {
-        log.push(line);
-        if (!line.includes('"server_listening"')) continue;
-        const entry = JSON.parse(line);
-        if (entry.event === 'server_listening') resolve(entry.address);
-      }
-    });
-  });
   const tail = () => log.slice(-20).join('\n');
+  let running;  // {server, exited, host, port}
+  const killServer = () => running?.server.kill('SIGKILL');
+  process.once('exit', killServer);
+
+  const start = async () => {
+    const server = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // Ours, such as HOLDPOINT_BINARY, must not become settings of the server.
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
+    });
+    const exited = new Promise((resolve) => {
+      server.once('error', (error) => resolve({ code: `${error}` }));
+      server.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    running = { server, exited };
+    const listening = new Promise((resolve) => {
+      let rest = '';
+      server.stderr.setEncoding('utf8').on('data', (text) => {
+        const lines = (rest + text).split('\n');
+        rest = lines.pop();
+        for (const line of lines) {
+          log.push(line);
+          if (!line.includes('"server_listening"')) continue;
+          const entry = JSON.parse(line);
+          if (entry.event === 'server_listening') resolve(entry.address);
+        }
+      });
+    });
+    const early = exited.then(({ code, signal }) => { throw new Error(`the server ended at once with ${signal ?? code}\n${tail()}`); });
+    early.catch(() => {});
+    const address = await within(10_000, 'the log line server_listening', Promise.race([listening, early]));
+    const colon = address.lastIndexOf(':');
+    Object.assign(running, { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) });
+  };
 
   const connections = new http.Agent({ keepAlive: true, maxSockets: 64 });
   const world = { log, turns, folder, closed };
@@ -176,9 +190,9 @@ allow_private = ["127.0.0.0/8"]
   const stop = async () => {
     process.removeListener('exit', killServer);
     connections.destroy();
-    server.kill('SIGTERM');
+    running.server.kill('SIGTERM');
     try {
-      const { code, signal } = await within(12_000, `the server to stop after SIGTERM\n${tail()}`, exited);
+      const { code, signal } = await within(12_000, `the server to stop after SIGTERM\n${tail()}`, running.exited);
       if (code !== 0) throw new Error(`the server ended with ${signal ?? code}\n${tail()}`);
     } finally {
       killServer();
@@ -188,16 +202,13 @@ allow_private = ["127.0.0.0/8"]
   };
 
   try {
-    const early = exited.then(({ code, signal }) => { throw new Error(`the server ended at once with ${signal ?? code}\n${tail()}`); });
-    const address = await within(10_000, 'the log line server_listening', Promise.race([listening, early]));
-    early.catch(() => {});
-    const [host, port] = [address.slice(0, address.lastIndexOf(':')), Number(address.slice(address.lastIndexOf(':') + 1))];
+    await start();
     const open = (method, target, { headers = {}, body, type = 'application/json', ms = 10_000, signal, agent = connections } = {}) => {
       const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
       const sent = { ...(bytes ? { 'content-length': bytes.length, ...(type ? { 'content-type': type } : {}) } : {}), ...headers };
       if (!bytes && method === 'POST') sent['content-length'] = 0;
       return new Promise((resolve, reject) => {
-        const request = http.request({ host, port, method, path: target, headers: sent, agent, signal: signal ?? AbortSignal.timeout(ms) }, resolve);
+        const request = http.request({ host: running.host, port: running.port, method, path: target, headers: sent, agent, signal: signal ?? AbortSignal.timeout(ms) }, resolve);
         request.on('error', (error) => reject(new Error(`${method} ${target}: ${error.message}`, { cause: error })));
         request.end(bytes);
       });
@@ -218,7 +229,7 @@ allow_private = ["127.0.0.0/8"]
 
     // Connections that were served once, if there was room, and stay open until they are released.
     world.hold = async (n) => {
-      const sockets = Array.from({ length: n }, () => net.connect({ host, port }).on('error', () => {}));
+      const sockets = Array.from({ length: n }, () => net.connect({ host: running.host, port: running.port }).on('error', () => {}));
       const release = () => sockets.forEach((socket) => socket.destroy());
       await within(10_000, `an answer on each of ${n} connections`, Promise.all(sockets.map((socket) => {
         socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -229,7 +240,7 @@ allow_private = ["127.0.0.0/8"]
 
     // Sends `text` as it is, on a connection of its own; gives all that comes back until the server hangs up.
     world.raw = async (text) => {
-      const socket = net.connect({ host, port });
+      const socket = net.connect({ host: running.host, port: running.port });
       socket.write(text);
       const read = async () => {
         const chunks = [];
@@ -284,7 +295,21 @@ allow_private = ["127.0.0.0/8"]
       return made.get(name);
     };
 
-    await eventually('the server to be ready', async () => (await world.request('GET', '/readyz')).status === 200);
+    const ready = () => eventually('the server to be ready', async () => (await world.request('GET', '/readyz')).status === 200);
+    // Where it listens now.
+    world.address = () => `http://${running.host}:${running.port}`;
+    // kill -9, and the same server again on the same folder.
+    world.crash = async () => {
+      killServer();
+      await within(10_000, 'the killed server to be gone', running.exited);
+      connections.destroy();
+    };
+    world.restart = async () => {
+      await start();
+      await ready();
+    };
+
+    await ready();
     if (closed) await world.key('admin');
   } catch (error) {
     await stop().catch(() => {});
