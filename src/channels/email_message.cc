@@ -22,8 +22,8 @@ std::size_t place_of(const Outgoing& message) {
 // Which of several, as far as is known.
 std::string number_of(const Outgoing& message, const Question& q) {
   const std::string number = std::to_string(q.position + 1);
-  if (message.questions.size() > 1) {
-    return "(" + number + "/" + std::to_string(message.questions.size()) + ") ";
+  if (message.asked_together > 1) {
+    return "(" + number + "/" + std::to_string(message.asked_together) + ") ";
   }
   return q.position > 0 ? "(" + number + ") " : "";
 }

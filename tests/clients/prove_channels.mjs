@@ -43,7 +43,7 @@ export const proveChannels = () => {
         settings: {
           slack: { bot_token: 'xoxb-proof', signing_secret: signingSecret, api_url: `${platforms.url}/slack`, users: ['U0ROBERT=bob'] },
           discord: { bot_token: 'proof', public_key: discordKey.publicKey, api_url: `${platforms.url}/discord` },
-          email: { smtp_url: mail.url, smtp_user: 'holdpoint', smtp_password: 'open sesame', smtp_tls: false, from: 'holdpoint@example.org', reply_to: 'reply@example.org', inbound_secret: [inboundSecret, inboundKey] },
+          email: { smtp_url: mail.url, smtp_user: 'holdpoint', smtp_password: 'open sesame', smtp_tls: false, from: 'holdpoint@example.org', asks_may_add: ['example.org'], reply_to: 'reply@example.org', inbound_secret: [inboundSecret, inboundKey] },
           questions: { slack_channel: '#ops' },
         },
       });

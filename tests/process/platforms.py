@@ -96,7 +96,7 @@ class Platforms:
         self.settings = {
             "slack": {"bot_token": "xoxb-test", "signing_secret": SIGNING_SECRET, "api_url": f"{chats.url}/slack"},
             "discord": {"bot_token": "test", "public_key": self.discord_key.public_hex, "api_url": f"{chats.url}/discord"},
-            "email": {"smtp_url": self.post.url, "smtp_tls": False, "from": "holdpoint@example.org",
+            "email": {"smtp_url": self.post.url, "smtp_tls": False, "from": "holdpoint@example.org", "asks_may_add": ["example.org"],
                       "reply_to": "reply@example.org", "inbound_secret": [INBOUND_SECRET]},
         }
 
