@@ -22,9 +22,8 @@ std::size_t place_of(const Outgoing& message) {
 // Which of several, as far as is known.
 std::string number_of(const Outgoing& message, const Question& q) {
   const std::string number = std::to_string(q.position + 1);
-  if (message.asked_together > 1) {
-    return "(" + number + "/" + std::to_string(message.asked_together) + ") ";
-  }
+  const std::size_t all = std::max(message.asked_together, message.questions.size());
+  if (all > 1) return "(" + number + "/" + std::to_string(all) + ") ";
   return q.position > 0 ? "(" + number + ") " : "";
 }
 

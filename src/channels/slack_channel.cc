@@ -13,7 +13,7 @@ namespace {
 constexpr Duration kRest{5000};
 constexpr Duration kSendTimeout{30'000};
 // People wait for these, and a server that is to stop.
-constexpr Duration kClickTimeout{5000};
+constexpr Duration kClickTimeout{3000};
 
 // Empty too if it is text that the database could not hold.
 std::string text_of(const Json& object, const char* name) {
