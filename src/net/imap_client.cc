@@ -83,14 +83,6 @@ class CurlImap final : public ImapClient {
     }
   }
 
-  ~CurlImap() override {
-    try {
-      if (healthy_) connection_.send("z LOGOUT\r\n");
-    } catch (const ImapError&) {
-      // It hung up first.
-    }
-  }
-
   std::vector<Uid> unseen() override {
     std::vector<Uid> found;
     news_ = false;
@@ -151,7 +143,8 @@ class CurlImap final : public ImapClient {
     while (!news_) {
       const auto line = read_line(invited ? end : invitation_due);
       if (!line) {
-        if (!invited && !connection_.cancelled()) fail("the mail server does not begin to wait");
+        if (!invited && !connection_.cancelled())
+          throw ImapError("the mail server does not begin to wait");
         break;
       }
       if (line->text.starts_with("+")) {
@@ -164,10 +157,8 @@ class CurlImap final : public ImapClient {
         note(*line);
       }
     }
-    if (connection_.cancelled()) {
-      healthy_ = false;  // In the middle of a command: nothing else can be said.
-      return news_;
-    }
+    // In the middle of a command: nothing else can be said on this connection.
+    if (connection_.cancelled()) return news_;
     connection_.send("DONE\r\n");
     finish(tag, {});
     return news_;
@@ -176,39 +167,27 @@ class CurlImap final : public ImapClient {
  private:
   using OnLine = std::function<void(const Line&)>;
 
-  [[noreturn]] void fail(const std::string& what) {
-    healthy_ = false;
-    throw ImapError(what);
-  }
-
   std::string next_tag() { return "h" + std::to_string(++tags_); }
-
-  // Makes the buffer hold at least one byte more. False at `end` or when cancelled.
-  bool more(Steady::time_point end) {
-    try {
-      return connection_.receive(buffer_, end);
-    } catch (const ImapError&) {
-      healthy_ = false;
-      throw;
-    }
-  }
 
   // The next line, or nothing at `end`. Once a line has begun, the rest of it is owed.
   std::optional<Line> read_line(Steady::time_point end) {
     Line line;
     bool begun = !buffer_.empty();
     const auto need = [&] {
-      const bool came = more(begun ? Steady::now() + connection_.options().deadline : end);
+      const bool came = connection_.receive(
+          buffer_, begun ? Steady::now() + connection_.options().deadline : end);
       if (!came && begun)
-        fail(connection_.cancelled() ? "cancelled"
-                                     : "the mail server stopped in the middle of a line");
+        throw ImapError(connection_.cancelled()
+                            ? "cancelled"
+                            : "the mail server stopped in the middle of a line");
       begun = begun || came;
       return came;
     };
     while (true) {
       std::size_t newline;
       while ((newline = buffer_.find("\r\n")) == std::string::npos) {
-        if (buffer_.size() > kMostLineBytes) fail("the mail server sends lines without end");
+        if (buffer_.size() > kMostLineBytes)
+          throw ImapError("the mail server sends lines without end");
         if (!need()) return std::nullopt;
       }
       std::string part = buffer_.substr(0, newline);
@@ -218,11 +197,12 @@ class CurlImap final : public ImapClient {
       const auto size = literal ? number_at(std::string_view(part).substr(open + 1)) : std::nullopt;
       if (!size) {
         line.text += part;
-        if (line.text.size() > kMostLineBytes) fail("the mail server sends lines without end");
+        if (line.text.size() > kMostLineBytes)
+          throw ImapError("the mail server sends lines without end");
         return line;
       }
       if (*size > connection_.options().max_mail_bytes + 1 || line.literals.size() > 100) {
-        fail("the mail server sends more than it was asked for");
+        throw ImapError("the mail server sends more than it was asked for");
       }
       while (buffer_.size() < *size) {
         begun = true;
@@ -237,7 +217,8 @@ class CurlImap final : public ImapClient {
   // What the server says on its own account, at any time.
   void note(const Line& line) {
     const std::string text = upper(line.text);
-    if (text.starts_with("* BYE")) fail("the mail server hung up: " + shown(line.text.substr(5)));
+    if (text.starts_with("* BYE"))
+      throw ImapError("the mail server hung up: " + shown(line.text.substr(5)));
     if (text.starts_with("* ") && (text.ends_with(" EXISTS") || text.ends_with(" RECENT"))) {
       news_ = true;
     }
@@ -251,7 +232,8 @@ class CurlImap final : public ImapClient {
     while (true) {
       const auto line = read_line(Steady::now() + connection_.options().deadline);
       if (!line) {
-        fail(connection_.cancelled() ? "cancelled" : "the mail server does not answer in time");
+        throw ImapError(connection_.cancelled() ? "cancelled"
+                                                : "the mail server does not answer in time");
       }
       if (line->text.starts_with(tag + " ")) {
         const std::string rest = line->text.substr(tag.size() + 1);
@@ -272,7 +254,8 @@ class CurlImap final : public ImapClient {
   void demand(const std::string& text, const OnLine& on_line) {
     const Reply reply = command(text, on_line);
     if (reply.status == "OK") return;
-    fail("the mail server refuses " + text.substr(0, text.find(' ', 4)) + ": " + reply.text);
+    throw ImapError("the mail server refuses " + text.substr(0, text.find(' ', 4)) + ": " +
+                    reply.text);
   }
 
   ImapConnection connection_;
@@ -280,7 +263,6 @@ class CurlImap final : public ImapClient {
   std::int64_t tags_ = 0;
   bool can_wait_ = false;
   bool news_ = false;
-  bool healthy_ = true;
 };
 
 }  // namespace
