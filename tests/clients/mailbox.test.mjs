@@ -42,9 +42,13 @@ before(async () => {
   });
 }, options);
 after(async () => {
+  const began = Date.now();
   await world?.stop();
+  const took = Date.now() - began;
   await mail?.close();
   await dovecot?.close();
+  // However long it would have waited for mail.
+  assert.ok(took < 4_000, `it took ${took} ms to stop`);
 }, options);
 
 // Starts a session; gives its id and the mail that each recipient got.
