@@ -46,6 +46,8 @@ describe('slack', { concurrency: true }, () => {
   after(async () => {
     await world?.stop();
     await slack?.close();
+    const log = world.log.join('\n');
+    for (const secret of [slack.botToken, slack.signingSecret, `${slack.url}/actions/`]) assert.ok(!log.includes(secret), 'a secret is in the log');
     // Whatever these tests did, Slack was sent nothing that it would refuse, and never too early.
     assert.deepEqual(slack?.refused.filter(({ args }) => args?.channel !== '#nowhere'), []);
     assert.deepEqual(slack?.hasty, []);
@@ -393,6 +395,15 @@ describe('slack, when it matters', () => {
     trouble.times = 0;
     await world.restart();
     assert.equal(await settledMessage(slack, world, message, id, 30_000), 'Answered by ana (U0ANA): Yes');
+  });
+
+  test('an edit of a busy workspace waits as long as Slack says', options, async () => {
+    const { ids: [id] } = await ask(world, 'slack:C0BUSY', deploy);
+    const [message] = await slack.take('C0BUSY');
+    slack.limit('chat.update', 'C0BUSY', 2);
+    await ana.press(message, 'Yes');
+    await settledMessage(slack, world, message, id, 20_000);
+    assert.deepEqual(slack.hasty, []);
   });
 
   test('two hundred clicks at once are each acknowledged within Slack\'s three seconds', options, async () => {
