@@ -16,6 +16,7 @@ constexpr std::size_t kMostQuestion = 8000;
 constexpr std::size_t kMostValue = 2000;
 constexpr std::size_t kMostContext = 8000;
 constexpr std::size_t kMostEntries = 40;
+constexpr std::size_t kMostLines = 16;  // Of one value.
 constexpr std::size_t kMostOnOneLine = 60;
 
 std::string as_people_write(Time time) {
@@ -55,23 +56,35 @@ ContextEntry entry_of(std::string_view name, std::string_view value) {
   return entry;
 }
 
+std::string first_lines(std::string text) {
+  std::size_t end = 0;
+  for (std::size_t lines = 0; lines < kMostLines; ++lines) {
+    end = text.find('\n', end);
+    if (end == std::string::npos) return text;
+    ++end;
+  }
+  return text.substr(0, end) + "…";
+}
+
 }  // namespace
 
-std::vector<ContextEntry> context_of(const Question& question) {
-  std::vector<ContextEntry> entries;
+ContextView context_of(const Question& question) {
+  ContextView view;
   std::size_t room = kMostContext;
   for (const auto& [name, value] : members_of(question.context)) {
-    if (room == 0 || entries.size() == kMostEntries) {
-      entries.push_back({"…", "There is more on the page.", true});
+    if (room == 0 || view.entries.size() == kMostEntries) {
+      view.whole = false;
       break;
     }
     ContextEntry entry = entry_of(name, value);
+    const std::size_t size = entry.name.size() + entry.value.size();
     entry.name = shorten(entry.name, 200);
-    entry.value = shorten(entry.value, std::min(kMostValue, room));
+    entry.value = first_lines(shorten(entry.value, std::min(kMostValue, room)));
+    if (entry.name.size() + entry.value.size() != size) view.whole = false;
     room -= std::min(room, count_chars(entry.value));
-    entries.push_back(std::move(entry));
+    view.entries.push_back(std::move(entry));
   }
-  return entries;
+  return view;
 }
 
 std::string heading(const Letter& letter) {
@@ -82,6 +95,11 @@ std::string heading(const Letter& letter) {
 
 std::string question_text(const Letter& letter) {
   return shorten(letter.question.spec.question, kMostQuestion);
+}
+
+bool is_whole(const Letter& letter) {
+  return count_chars(letter.question.spec.question) <= kMostQuestion &&
+         context_of(letter.question).whole;
 }
 
 std::string unclear_line(const Letter& letter) {

@@ -29,12 +29,17 @@ struct ContextEntry {
   std::string value;
   bool is_text = true;  // Else JSON.
 };
-// The context in the agent's own order, shortened to what a mail may hold.
-std::vector<ContextEntry> context_of(const Question& question);
+// The context in the agent's own order, as far as a mail holds it.
+struct ContextView {
+  std::vector<ContextEntry> entries;
+  bool whole = true;
+};
+ContextView context_of(const Question& question);
 
 // The phrases that both forms of a letter have in common; plain text, nothing escaped.
 std::string heading(const Letter& letter);
 std::string question_text(const Letter& letter);
+bool is_whole(const Letter& letter);  // False: there is more on the page.
 std::string unclear_line(const Letter& letter);
 std::string choose_line(const Letter& letter);
 std::string reply_line(const Letter& letter);

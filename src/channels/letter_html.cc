@@ -73,13 +73,22 @@ std::string notice(const std::string& text, bool strong) {
                shown(text));
 }
 
-std::string context_box(const Question& question) {
+std::string link(const std::string& url, const char* text) {
+  return "<a class=\"link\" href=\"" + escape_html(url) + "\" style=\"color:#1f5fbf;\">" + text +
+         "</a>";
+}
+
+std::string context_box(const Letter& letter) {
   std::string rows;
-  for (const auto& entry : context_of(question)) {
+  for (const auto& entry : context_of(letter.question).entries) {
     rows += soft(entry.name, rows.empty() ? "0" : "10px 0 0");
     rows += block("ink",
                   std::string("color:#1c2024;white-space:pre-wrap;") + (entry.is_text ? "" : kMono),
                   escape_html(entry.value));
+  }
+  if (!is_whole(letter)) {
+    rows += block("soft", "margin:10px 0 0;color:#60666d;font-size:14px;line-height:21px;",
+                  "This is shortened. " + link(link_to_form(letter), "Read all of it"));
   }
   if (rows.empty()) return "";
   return "<div class=\"box\" style=\"margin:0 0 20px;padding:12px 16px;border:1px solid #d9dde1;"
@@ -132,11 +141,6 @@ std::string ways_to_answer(const Letter& letter) {
                      shown(deadline_line(letter)));
 }
 
-std::string link(const std::string& url, const char* text) {
-  return "<a class=\"link\" href=\"" + escape_html(url) + "\" style=\"color:#1f5fbf;\">" + text +
-         "</a>";
-}
-
 // Its first line is the title; what follows explains.
 std::string question_block(const std::string& text, bool settled) {
   const auto end = std::min(text.find('\n'), text.size());
@@ -161,7 +165,7 @@ std::string card(const Letter& letter) {
     return out + soft("Nothing is left to do.", "0 0 4px") + "<div>" +
            link(letter.page, "Open the question") + "</div>\n";
   }
-  return out + context_box(q) + ways_to_answer(letter);
+  return out + context_box(letter) + ways_to_answer(letter);
 }
 
 // What lists of mails show after the subject, which has the question already.

@@ -17,13 +17,17 @@ std::string indented(std::string_view text) {
   return out + "\n";
 }
 
-std::string context_lines(const Question& question) {
+std::string context_lines(const Letter& letter) {
   std::string out;
-  for (const auto& entry : context_of(question)) {
+  for (const auto& entry : context_of(letter.question).entries) {
     const bool several = entry.value.find('\n') != std::string::npos;
     out += entry.name + ":" + (several ? "\n" + indented(entry.value) : " " + entry.value + "\n");
   }
-  return out.empty() ? "" : out + "\n";
+  if (!out.empty()) out += "\n";
+  if (!is_whole(letter)) {
+    out += "This is shortened. All of it:\n" + std::string(kIndent) + link_to_form(letter) + "\n\n";
+  }
+  return out;
 }
 
 std::string option_lines(const Letter& letter) {
@@ -65,7 +69,7 @@ std::string letter_text(const Letter& letter) {
     out += "Nothing is left to do. The question's page:\n" + std::string(kIndent) + letter.page +
            "\n\n";
   } else {
-    out += context_lines(q) + ways_to_answer(letter);
+    out += context_lines(letter) + ways_to_answer(letter);
   }
   out += why_line(letter) + "\n";
   if (!letter.unsubscribe_url.empty()) {

@@ -111,13 +111,19 @@ void print_events(const Json& events) {
 void print_deliveries(const Json& deliveries) {
   if (deliveries.empty()) std::puts("no deliveries");
   for (const auto& d : deliveries) {
-    std::printf("%s to %s\n", plain(d["event"]).c_str(), plain(d["destination"]).c_str());
+    // A URL or an address tells by itself what it is; a channel's name or number does not.
+    const std::string channel = plain(d["channel"]);
+    const bool chat = channel == "slack" || channel == "discord";
+    std::printf("%s to %s%s\n", plain(d["event"]).c_str(), chat ? (channel + " ").c_str() : "",
+                plain(d["destination"]).c_str());
     line("delivery", d["id"]);
     line("session", d["session_id"]);
     line("status", d["status"]);
     line("attempts", d["attempts"]);
     if (!d["last_error"].is_null()) line("last error", d["last_error"]);
     if (!d["next_attempt_at"].is_null()) line("next", d["next_attempt_at"]);
+    if (!d["message_ref"].is_null()) line("message", d["message_ref"]);
+    if (!d["follows"].is_null()) line("follows", d["follows"]);
   }
 }
 

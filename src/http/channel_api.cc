@@ -33,7 +33,10 @@ Routes channel_routes(Api& api) {
     if (!api.desks.replies || api.desks.inbound_secrets.empty()) {
       return not_set_up("Mail that is posted", "[email] reply_to or inbound_secret");
     }
-    return email_inbound(*api.desks.replies, api.desks.inbound_secrets, request, api.clock.now());
+    Response response =
+        email_inbound(*api.desks.replies, api.desks.inbound_secrets, request, api.clock.now());
+    if (response.status != 401) return response;
+    return api.gate.note_wrong(request).value_or(std::move(response));
   };
   const auto ask_to_leave = [&api](const Request& request) {
     if (!api.desks.unsubscribe) return no_mail();
@@ -44,7 +47,7 @@ Routes channel_routes(Api& api) {
     return unsubscribe(*api.desks.unsubscribe, request, api.clock.now());
   };
   return {
-      {"POST", "/slack/interactions", own_check(), slack, false, true},
+      {"POST", "/slack/interactions", own_check(), slack, false, false, true},
       {"POST", "/discord/interactions", own_check(), discord},
       {"POST", "/email/inbound", own_check(), inbound, false, false, true},
       {"GET", "/email/unsubscribe", own_check(), ask_to_leave, true},

@@ -53,7 +53,7 @@ Response slack_interaction(SlackDesk& desk, const std::vector<Secret>& signing_s
   // Slack's look at our certificate.
   if (form.text("ssl_check") == "1") return acknowledge("");
   const auto payloads = form.texts("payload");
-  if (payloads.size() != 1) throw BadRequest("payload", "must be there once");
+  if (payloads.size() != 1) throw Unreadable("payload", "must be there, and once");
   return acknowledge(desk.take(payloads.front(), request.address, now));
 }
 

@@ -1,16 +1,14 @@
 #include "net/websocket.h"
 
 #include <curl/curl.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
 
-#include "net/http_client.h"
+#include "net/websocket_handshake.h"
 
 namespace holdpoint {
 namespace {
@@ -22,20 +20,6 @@ constexpr std::size_t kMostMessage = std::size_t{4} << 20;
 constexpr std::size_t kMostHead = 16384;
 constexpr Duration kSlice{200};  // How often a wait asks whether it is cancelled.
 constexpr Duration kLongestWrite{10'000};
-constexpr std::size_t kKeyBytes = 16;
-
-template <std::size_t Size>
-std::string to_base64(const unsigned char (&bytes)[Size]) {
-  std::string out(4 * ((Size + 2) / 3), '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes, Size);
-  return out;
-}
-
-std::string new_key() {
-  unsigned char bytes[kKeyBytes];
-  if (RAND_bytes(bytes, sizeof bytes) != 1) throw std::runtime_error("no random bytes");
-  return to_base64(bytes);
-}
 
 std::uint32_t new_mask() {
   std::uint32_t mask = 0;
@@ -43,64 +27,6 @@ std::uint32_t new_mask() {
     throw std::runtime_error("no random bytes");
   }
   return mask;
-}
-
-// What a server that speaks WebSocket makes of our key.
-std::string proof_of(const std::string& key) {
-  const std::string text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  unsigned char digest[SHA_DIGEST_LENGTH];
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  return to_base64(digest);
-}
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// The value of a header, its name given in lower case; empty if it is not there.
-std::string header_in(const std::string& head, const std::string& name) {
-  const auto at = in_lower_case(head).find("\r\n" + name + ":");
-  if (at == std::string::npos) return "";
-  const auto start = head.find_first_not_of(" \t", at + name.size() + 3);
-  auto value = head.substr(start, head.find("\r\n", start) - start);
-  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.pop_back();
-  return value;
-}
-
-// Why the answer to our handshake is none; empty if it is one.
-std::string judge_handshake(const std::string& head, const std::string& key) {
-  if (!head.starts_with("HTTP/1.1 101 ")) {
-    return head.starts_with("HTTP/1.") && head.size() > 12
-               ? "the other side answered HTTP " + head.substr(9, 3)
-               : "the other side speaks no HTTP";
-  }
-  const bool agreed = in_lower_case(header_in(head, "upgrade")) == "websocket" &&
-                      header_in(head, "sec-websocket-accept") == proof_of(key) &&
-                      header_in(head, "sec-websocket-extensions").empty();
-  return agreed ? "" : "the other side did not shake hands as WebSocket wants it";
-}
-
-// A ws or wss URL, as libcurl and the request's first lines want it.
-struct Address {
-  std::string http_url;
-  std::string host;  // With its port, if it is given.
-  std::string path;
-};
-std::optional<Address> read_url(const std::string& url) {
-  Address address;
-  if (url.starts_with("ws://")) {
-    address.http_url = "http" + url.substr(2);
-  } else if (url.starts_with("wss://")) {
-    address.http_url = "https" + url.substr(3);
-  }
-  if (!host_of(address.http_url)) return std::nullopt;
-  const auto start = url.find("://") + 3;
-  const auto end = std::min(url.find_first_of("/?#", start), url.size());
-  address.host = url.substr(start, end - start);
-  address.path = url.substr(end, url.find('#', end) - end);
-  if (!address.path.starts_with('/')) address.path.insert(0, "/");
-  return address;
 }
 
 }  // namespace
@@ -209,15 +135,12 @@ WebSocket::~WebSocket() { close(); }
 
 std::string WebSocket::connect(const std::string& url, Duration longest) {
   const auto deadline = SteadyClock::now() + longest;
-  const auto address = read_url(url);
+  const auto address = read_websocket_url(url);
   if (!address) return "the URL is no ws or wss URL";
   auto line = std::make_unique<Line>(guard_, cancelled_);
   if (auto error = line->open(address->http_url, longest); !error.empty()) return error;
-  const std::string key = new_key();
-  if (!line->transmit("GET " + address->path + " HTTP/1.1\r\nHost: " + address->host +
-                      "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nUser-Agent: holdpoint"
-                      "\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +
-                      key + "\r\n\r\n")) {
+  const std::string key = new_websocket_key();
+  if (!line->transmit(websocket_request(*address, key))) {
     return "the connection was lost";
   }
   std::string head;
@@ -229,9 +152,11 @@ std::string WebSocket::connect(const std::string& url, Duration longest) {
     head += *bytes;
     if (head.size() > kMostHead) return "the other side answered too much";
   }
-  if (auto error = judge_handshake(head.substr(0, end + 2), key); !error.empty()) return error;
+  if (auto error = judge_websocket_answer(head.substr(0, end + 2), key); !error.empty())
+    return error;
   frames_ = WebSocketFrames(false, kMostMessage);
   frames_.add(std::string_view(head).substr(end + 4));
+  partial_.clear();
   in_parts_ = false;
   heard_ = SteadyClock::now();
   line_ = std::move(line);
@@ -243,38 +168,43 @@ WebSocket::Message WebSocket::closed(std::string reason) {
   return {Message::Kind::closed, std::move(reason)};
 }
 
-WebSocket::Message WebSocket::read(Duration longest) {
+std::optional<WebSocket::Message> WebSocket::next_message() {
   using Frame = WebSocketFrame;
+  while (auto frame = frames_.next()) {
+    if (frame->kind == Frame::ping) {
+      if (!write(Frame::pong, frame->payload)) return closed("the connection was lost");
+    } else if (frame->kind == Frame::close) {
+      (void)write(Frame::close, frame->payload);
+      return closed("the other side closed it");
+    } else if (frame->kind != Frame::pong) {
+      if ((frame->kind == Frame::more) != in_parts_) return closed("parts are in disorder");
+      if (!in_parts_) partial_kind_ = frame->kind;
+      in_parts_ = !frame->last;
+      partial_ += frame->payload;
+      if (partial_.size() > kMostMessage) return closed("a message is too long");
+      if (in_parts_) continue;
+      std::string whole = std::move(partial_);
+      partial_.clear();
+      if (partial_kind_ == Frame::text) return Message{Message::Kind::text, std::move(whole)};
+    }
+  }
+  if (!frames_.broken().empty()) return closed(frames_.broken());
+  return std::nullopt;
+}
+
+WebSocket::Message WebSocket::read(Duration longest) {
   if (!line_) return closed("it is not open");
   const auto deadline = SteadyClock::now() + longest;
-  // Looks at least once; and no flood of pings keeps it here.
-  for (bool looked = false; !looked || SteadyClock::now() < deadline; looked = true) {
-    while (auto frame = frames_.next()) {
-      if (frame->kind == Frame::ping) {
-        if (!write(Frame::pong, frame->payload)) return closed("the connection was lost");
-      } else if (frame->kind == Frame::close) {
-        (void)write(Frame::close, frame->payload);
-        return closed("the other side closed it");
-      } else if (frame->kind != Frame::pong) {
-        if ((frame->kind == Frame::more) != in_parts_) return closed("parts are in disorder");
-        if (!in_parts_) partial_kind_ = frame->kind;
-        in_parts_ = !frame->last;
-        partial_ += frame->payload;
-        if (partial_.size() > kMostMessage) return closed("a message is too long");
-        if (in_parts_) continue;
-        std::string whole = std::move(partial_);
-        partial_.clear();
-        if (partial_kind_ == Frame::text) return {Message::Kind::text, std::move(whole)};
-      }
-    }
-    if (!frames_.broken().empty()) return closed(frames_.broken());
+  for (bool looked = false;; looked = true) {
+    if (auto message = next_message()) return std::move(*message);
+    // No flood of pings keeps it here.
+    if (looked && SteadyClock::now() >= deadline) return {Message::Kind::timeout, ""};
     const auto bytes = line_->receive(deadline);
     if (!bytes) return closed("the connection was lost");
     if (bytes->empty()) return {Message::Kind::timeout, ""};
     heard_ = SteadyClock::now();
     frames_.add(*bytes);
   }
-  return {Message::Kind::timeout, ""};
 }
 
 bool WebSocket::write(WebSocketFrame::Kind kind, std::string_view payload) {

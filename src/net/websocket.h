@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,8 +33,8 @@ class WebSocket {
     Kind kind = Kind::timeout;
     std::string text;  // The message, or why it is closed.
   };
-  // The next text. Answers pings meanwhile. What is binary is passed over. Once cancelled, a
-  // timeout.
+  // The next text; with no time to wait, one that is there. Answers pings meanwhile. What is binary
+  // is passed over. Once cancelled, a timeout.
   Message read(Duration longest);
 
   // False: it is closed.
@@ -49,6 +50,8 @@ class WebSocket {
   class Line;
   bool write(WebSocketFrame::Kind kind, std::string_view payload);
   Message closed(std::string reason);
+  // What has come makes, if it makes one.
+  std::optional<Message> next_message();
 
   const AddressGuard& guard_;
   const std::function<bool()> cancelled_;

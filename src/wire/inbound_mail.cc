@@ -123,9 +123,12 @@ InboundMail read(const MailHeaders& headers, const std::string& text, const std:
 InboundMail read_mail(std::string_view raw) {
   const auto message = parse(raw.substr(0, kMostBytes));
   if (!message) return {};
-  const MailHeaders headers = headers_of(GMIME_OBJECT(message.get()));
+  MailHeaders headers = headers_of(GMIME_OBJECT(message.get()));
+  GMimeObject* body = g_mime_message_get_mime_part(message.get());
+  // GMime has what is about the content with the content.
+  if (body) headers.add("Content-Type", headers_of(body).text("Content-Type"));
   Found found;
-  walk(g_mime_message_get_mime_part(message.get()), 0, found);
+  walk(body, 0, found);
   InboundMail mail = read(headers, found.text, found.html);
   if (mail.automatic && mail.automatic->kind == AutomaticMail::Kind::bounce) {
     for (auto& address : found.returned_to) mail.recipients.push_back(std::move(address));

@@ -35,7 +35,8 @@ void write_delivery(JsonWriter& out, const Delivery& d) {
   out.member("destination", d.destination).member("status", to_text(d.status));
   out.member("attempts", d.attempts).member("next_attempt_at", d.next_attempt_at);
   out.member("last_status", d.last_status).member("last_error", d.last_error);
-  out.member("created_at", d.created_at).member("delivered_at", d.delivered_at).end_object();
+  out.member("created_at", d.created_at).member("delivered_at", d.delivered_at);
+  out.member("message_ref", d.message_ref).member("follows", d.follows).end_object();
 }
 
 }  // namespace holdpoint

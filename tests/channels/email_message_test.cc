@@ -277,7 +277,20 @@ TEST_CASE("texts over any bound are shortened, and the page has them whole") {
   CHECK(mail.subject.ends_with("…"));
   CHECK(mail.text.size() < 60'000);
   CHECK(mail.html.size() < 100'000);
-  CHECK(has(mail.text, "There is more on the page."));
+  CHECK(has(mail.text, "This is shortened. All of it:\n   " + kLink + "\n"));
+  CHECK(has(mail.html, "This is shortened."));
+  CHECK_FALSE(has(Draft().mail().text, "shortened"));
+}
+
+TEST_CASE("a value of many lines shows the first of them") {
+  Draft draft;
+  std::string value;
+  for (int i = 0; i < 50; ++i) value += "line " + std::to_string(i) + "\\n";
+  draft.question().context = "{\"log\": \"" + value + "\"}";
+  const std::string text = draft.mail().text;
+  CHECK(has(text, "   line 15\n   …\n"));
+  CHECK_FALSE(has(text, "line 16"));
+  CHECK(has(text, "This is shortened."));
 }
 
 TEST_CASE("context is shown in its order, with numbers as they were written") {

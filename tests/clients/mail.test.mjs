@@ -1,7 +1,9 @@
 // Questions by mail, from the ask to the closing mail, over a real SMTP server.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { eventually, publicUrl, startWorld } from './harness.mjs';
+import { eventually, findBinary, gate, publicUrl, startWorld } from './harness.mjs';
 import { startMailServer } from './mail_server.mjs';
 import { form, hiddenFields } from './people.mjs';
 
@@ -94,7 +96,7 @@ describe('mail', () => {
         batch: asks({ questions: [{ question: 'First?', options: ['a', 'b'] }, { question: 'Second?' }] }, { channels: [`email:${ana}`] }),
         late: asks({ questions: [{ question: 'Anyone?', options: ['yes', 'no'] }], timeout: 2 }),
         ...Object.fromEntries(nasty.map((question, i) => [`nasty${i}`, asks({
-          questions: [{ question, options: [{ label: '<b>bold</b> & "quoted"', description: question }, { label: 'plain' }] }],
+          questions: [{ question, options: [{ label: '<b>bold</b> & "quoted"', description: question.slice(0, 200) }, { label: 'plain' }] }],
           context: { '<i>name</i>': question, deep: { list: [1, '<u>'] } },
         }, { channels: [`email:${ana}`] })])),
       },
@@ -149,6 +151,7 @@ describe('mail', () => {
     const theirs = found.find(({ to }) => to === ben);
     const events = async () => (await world.request('GET', `/agent/session/${id}/events`)).json?.events?.length;
     const before = await events();
+    assert.ok(before > 0);
     for (let i = 0; i < 10; i += 1) {
       for (const target of [...linksOf(mine.text), ...hrefsOf(theirs.html).map((url) => url.slice(publicUrl.length))]) {
         for (const method of ['GET', 'HEAD']) {
@@ -262,7 +265,7 @@ describe('mail', () => {
       assert.ok(lines(m.text).includes(lines(question).trim()), m.text);
       assert.ok(m.text.includes('<b>bold</b> & "quoted"'));
       assert.ok(!/<(b|i|u|script)>/.test(m.html.replace(/<i>$/, '')), m.html);
-      assert.equal(new URL(answerLinks(m)[0], publicUrl).searchParams.get('answer'), '<b>bold</b> & "quoted"');
+      assert.ok(answerLinks(m).some((target) => new URL(target, publicUrl).searchParams.get('answer') === '<b>bold</b> & "quoted"'));
     });
   }
 });
@@ -296,6 +299,92 @@ for (const [what, { settings, url, offersTls, error }] of Object.entries(mistake
     }
   });
 }
+
+test('who unsubscribes with one click gets no more mails; who only looks does', options, async () => {
+  const post = await start({ agents: { poet: asks(poem) } });
+  const { mail, world, trigger, of } = post;
+  try {
+    const first = await trigger('poet');
+    const [m] = await mail.take('the first mail', of(first, ana));
+    const [, url] = /\r\nList-Unsubscribe: <(\S+)>\r\n/.exec(m.raw);
+    assert.match(m.raw, /\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n/);
+    assert.ok(url.startsWith(`${publicUrl}/`) && m.text.includes(url) && hrefsOf(m.html).includes(url), url);
+    const target = url.slice(publicUrl.length);
+    const page = await world.request('GET', target);
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes(ana));
+    const second = await trigger('poet');
+    await mail.take('the second mail', of(second, ana));
+    // As RFC 8058 has mail providers do it.
+    assert.equal((await world.request('POST', target, form({ 'List-Unsubscribe': 'One-Click' }))).status, 200);
+    const third = await trigger('poet');
+    await mail.take('the mail to the other', of(third, ben));
+    const [dead] = await post.deliveries(third, 'the mail that is not sent', ({ status }) => status === 'dead');
+    assert.equal(dead.destination, ana);
+    assert.equal(mail.mails.filter(of(third, ana)).length, 0);
+  } finally {
+    await post.stop();
+  }
+});
+
+test('a crash before the server said yes repeats the mail under the same Message-ID', options, async () => {
+  const post = await start({ agents: { solo: asks(poem, { channels: [`email:${ana}`] }) } });
+  const { mail, world, of } = post;
+  const yes = gate();
+  try {
+    mail.slow[ana] = yes.passed;
+    const id = await post.trigger('solo');
+    await mail.take('the mail that nobody confirms', of(id));
+    await world.crash();
+    yes.open();
+    await world.restart();
+    const found = await mail.take('the mail again', of(id), 2, 20_000);
+    assert.equal(found[0].messageId, found[1].messageId);
+    await post.deliveries(id, 'the delivery', ({ status }) => status === 'delivered');
+    // Whichever of the two the person opens, it answers.
+    for (const m of found) assert.equal((await world.request('GET', answerLinks(m)[0])).status, 200);
+  } finally {
+    await post.stop();
+  }
+});
+
+test('where replies are read, each mail has an address of its own for them', options, async () => {
+  const post = await start({ agents: { poet: asks(poem) }, settings: { reply_to: 'reply@mail.example.org', inbound_secret: ['a secret of sixteen characters'] } });
+  try {
+    const found = await post.mail.take('two mails', post.of(await post.trigger('poet')), 2);
+    const addresses = found.map((m) => m.replyTo.value[0].address);
+    for (const address of addresses) assert.match(address, /^reply\+[a-z0-9]+@mail\.example\.org$/);
+    assert.notEqual(addresses[0], addresses[1]);
+    for (const m of found) {
+      assert.match(m.text, /Or reply to this mail with the number of your choice/);
+      assert.match(m.text, /^2\. sonnet & co \(recommended\)$/m);
+    }
+  } finally {
+    await post.stop();
+  }
+});
+
+const tryChannel = (world) => new Promise((resolve) => {
+  execFile(findBinary(), ['channels', 'test', 'email', '--settings', path.join(world.folder, 'settings.toml')], { cwd: world.folder, timeout: 30_000 }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, text: stdout + stderr }));
+});
+test('`holdpoint channels test email` sends a sample and closes it, or says what is wrong', options, async () => {
+  const post = await start({ agents: {} });
+  try {
+    const good = await tryChannel(post.world);
+    assert.equal(good.code, 0, good.text);
+    assert.match(good.text, /ok .*sample to ana@example\.org/);
+    const samples = post.mail.mails.filter(({ to }) => to === ben);
+    assert.deepEqual(samples.map(({ subject }) => subject.startsWith('Re: ')), [false, true]);
+    assert.equal(samples[1].inReplyTo, samples[0].messageId);
+    samples.forEach(assertSound);
+    post.mail.strangers.add(ben);
+    const bad = await tryChannel(post.world);
+    assert.equal(bad.code, 1);
+    assert.match(bad.text, /FAIL .*ben@example\.org: .*550/);
+  } finally {
+    await post.stop();
+  }
+});
 
 test('in the clear, if the settings say so', options, async () => {
   const post = await start({ agents: { solo: asks(poem, { channels: [`email:${ana}`] }) }, settings: { smtp_tls: false }, offersTls: false });

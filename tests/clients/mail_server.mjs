@@ -27,7 +27,7 @@ const refusal = (code, words) => Object.assign(new Error(words), { responseCode:
  * `offersTls`: by STARTTLS; false: it has none.
  * `mails`: what it took, each {from, to, raw, secure, user} and all that mailparser read.
  * `seen`: what it was given, taken or not. `trouble`: address → codes to answer with first, once each, after the message was read;
- * `strangers`: addresses that it does not know. `logins`: whoever tried to log in.
+ * `strangers`: addresses that it does not know. `logins`: whoever tried to log in. `slow`: address → what to wait for before a mail is confirmed.
  */
 export async function startMailServer({ offersTls = true } = {}) {
   const tls = makeCertificates();
@@ -36,6 +36,7 @@ export async function startMailServer({ offersTls = true } = {}) {
   const logins = [];
   const strangers = new Set();
   const trouble = {};
+  const slow = {};
   const server = new SMTPServer({
     key: tls.key,
     cert: tls.cert,
@@ -61,6 +62,7 @@ export async function startMailServer({ offersTls = true } = {}) {
         const code = trouble[to]?.shift();
         if (code) return done(refusal(code, '4.7.1 Come back later'));
         mails.push(mail);
+        await slow[to];
         return done();
       } catch (error) {
         return done(error);
@@ -76,6 +78,7 @@ export async function startMailServer({ offersTls = true } = {}) {
     logins,
     strangers,
     trouble,
+    slow,
     caFile: tls.caFile,
     url: `smtp://localhost:${server.server.address().port}`,
     // The mails that `wanted` holds for, once there are `n` of them.

@@ -10,6 +10,7 @@ import { Contract } from './contract.mjs';
 import { contractFile } from './harness.mjs';
 import { options } from './proof.mjs';
 import { proveAccess } from './prove_access.mjs';
+import { proveChannels } from './prove_channels.mjs';
 import { proveGate } from './prove_gate.mjs';
 import { proveHttp } from './prove_http.mjs';
 import { provePages } from './prove_pages.mjs';
@@ -27,14 +28,17 @@ test('the contract lints', options, () => {
   assert.doesNotMatch(lint.stdout + lint.stderr, /\d+ warning/);
 });
 
+// What some calls take in place of keys and logins, as docs/security.md names it.
+const ownCredentials = { slackSignature: 'Slack\'s signature', discordSignature: 'Discord\'s signature', inboundSecret: 'inbound secret', mailLink: 'a mail\'s link' };
+
 test('the contract asks for the scopes that docs/security.md does', options, () => {
   const text = readFileSync(path.join(here, '../../docs/security.md'), 'utf8');
   const rows = text.split('<!-- matrix -->')[1].split('<!-- end of matrix -->')[0].trim().split('\n').slice(2);
   const matrix = rows.map((row) => row.split('|').slice(1, 3).map((cell) => cell.trim()));
   const name = (method, template) => `${method} ${template.replace(/\{\w+\}/g, '{}')}`;
   const needs = Object.fromEntries(contract.operations().map(({ method, path: template, security, 'x-scopes': scopes }) => {
-    const credential = security.length > 0 ? 'any' : '-';
-    return [name(method, template), scopes?.[0] ?? credential];
+    const [scheme] = security.flatMap(Object.keys);
+    return [name(method, template), scopes?.[0] ?? ownCredentials[scheme] ?? (scheme ? 'any' : '-')];
   }));
   assert.deepEqual(needs, Object.fromEntries(matrix.map(([route, needed]) => [name(...route.split(' ')), needed])));
 });
@@ -52,6 +56,7 @@ proveSessions({ closed: true });
 proveGate();
 proveAccess();
 provePages();
+proveChannels();
 
 test('every documented response was seen', options, () => {
   // The store cannot commit only when its disk fails or is full; tests/process does that to the server.

@@ -488,6 +488,17 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       [{ questions: [question], tool_call_id: 7 }, 'tool_call_id'],
       [{ questions: [question], tool_call_id: 'x'.repeat(201) }, 'tool_call_id'],
       [{ questions: [question], agent: 7 }, 'agent'],
+      [{ questions: [question], channels: 'slack' }, 'channels'],
+      [{ questions: [question], channels: [7] }, 'channels[0]'],
+      [{ questions: [question], channels: ['url', 'fax'] }, 'channels[1]'],
+      [{ questions: [question], channels: ['slack:'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['slack:#ops, #dev'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['discord:#ops'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['email:ana'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['email:ana@example.org\r\nBcc: eve@example.org'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['url', 'slack:#ops'] }, 'channels[1]'],  // None of these is set up.
+      [{ questions: [question], channels: ['discord:80351110224678912'] }, 'channels[0]'],
+      [{ questions: [question], channels: ['email:ana@example.org'] }, 'channels[0]'],
       [one({ question: '' }), 'questions[0].question'],
       [one({ question: 'x'.repeat(4001) }), 'questions[0].question'],
       [one({ question: undefined }), 'questions[0].question'],
@@ -529,8 +540,8 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     const before = await settled(id);
     const delivery = await eventually('a delivered callback', async () => (await get(200, `/agent/deliveries?session=${id}&status=delivered`)).deliveries[0]);
     const values = { agent: 'echo', session: id, delivery: delivery.id, question: before.questions[0].id, key: '0'.repeat(16), user: 'nobody' };
-    for (const { path: template, requestBody, operationId } of contract.operations()) {
-      if (!requestBody?.content['application/json']) continue;
+    for (const { path: template, requestBody, operationId, tags } of contract.operations()) {
+      if (!requestBody?.content['application/json'] || tags.includes('Channels')) continue;
       const target = template.replace(/\{(\w+)\}/g, (_, name) => (operationId === 'retrySession' ? broken.id : values[name]));
       await refused(413, target, `{"a":"${'x'.repeat(maxBodyBytes)}"}`);
       await refused(415, target, 'answer=haiku', { type: 'application/x-www-form-urlencoded' });

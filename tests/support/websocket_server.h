@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <poll.h>
@@ -127,6 +128,8 @@ class WebSocketServer {
   }
 
   void shake_hands(int connection) {
+    const int on = 1;
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     std::string head;
     char c = 0;
     while (!head.ends_with("\r\n\r\n") && recv(connection, &c, 1, 0) == 1) head += c;

@@ -71,7 +71,22 @@ TEST_CASE("a delivery is shown with its last attempt") {
         R"({"id":"d-1","session_id":"sess-456","question_id":"q-123","event":"question_pending",)"
         R"("channel":"url","destination":"https://example.org/hook","status":"pending",)"
         R"("attempts":3,"next_attempt_at":"2024-01-01T12:06:00.000Z","last_status":503,)"
-        R"("last_error":"HTTP 503","created_at":"2024-01-01T12:00:00.000Z","delivered_at":null})");
+        R"("last_error":"HTTP 503","created_at":"2024-01-01T12:00:00.000Z","delivered_at":null,)"
+        R"("message_ref":null,"follows":null})");
+}
+
+TEST_CASE("a delivery to a platform tells which message it is, and which it follows") {
+  Delivery d;
+  d.id = DeliveryId("d-2");
+  d.channel = "slack";
+  d.destination = "#ops";
+  d.message_ref = "C0123 1700000000.000100";
+  d.follows = DeliveryId("d-1");
+  JsonWriter out;
+  write_delivery(out, d);
+  const Json shown = Json::parse(out.take());
+  CHECK(shown["message_ref"] == "C0123 1700000000.000100");
+  CHECK(shown["follows"] == "d-1");
 }
 
 }  // namespace
