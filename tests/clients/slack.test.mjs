@@ -32,6 +32,15 @@ async function settledMessage(slack, world, message, id, ms = 10_000) {
   return line;
 }
 
+// Begun first: what Slack does to a connection that has lasted is not what it does to a new one.
+const byTheSocket = (async () => {
+  const slack = await startSlack();
+  slack.socketMode = true;
+  const world = await startWorld({ settings: settingsOf(slack, { signing_secret: '', app_token: slack.appToken }) });
+  return { slack, world };
+})();
+byTheSocket.catch(() => {});  // Told where it is awaited.
+
 describe('slack', { concurrency: true }, () => {
   let slack;
   let world;
@@ -311,9 +320,7 @@ describe('slack, by Socket Mode', () => {
   let world;
   let ana;
   before(async () => {
-    slack = await startSlack();
-    slack.socketMode = true;
-    world = await startWorld({ settings: settingsOf(slack, { signing_secret: '', app_token: slack.appToken }) });
+    ({ slack, world } = await byTheSocket);
     ana = slack.person('U0ANA', 'ana');
     await slack.connected();
   }, options);
@@ -321,6 +328,7 @@ describe('slack, by Socket Mode', () => {
     await world?.stop();
     await slack?.close();
     assert.deepEqual(slack?.refused, []);
+    assert.ok(!world.log.join('\n').includes(slack.appToken), 'a secret is in the log');
   }, options);
   const round = async (channel, n = 1) => {
     const { ids: [id] } = await ask(world, `slack:${channel}`, deploy);
@@ -345,11 +353,22 @@ describe('slack, by Socket Mode', () => {
     assert.equal(ids.length, 7);
   });
 
-  test('when Slack says disconnect it comes back by a new address, before Slack hangs up', options, async () => {
-    const old = await slack.disconnect({ hangUpAfter: 20_000 });
+  test('when Slack says disconnect another connection takes over, and no click is lost between the two', options, async () => {
+    const lasting = await slack.connected();
+    await eventually('a connection that has lasted', () => Date.now() - lasting.openedAt > 10_500, 15_000);
+    const { ids } = await ask(world, 'slack:C0BETWEEN', deploy);
+    const [message] = await slack.take('C0BETWEEN');
+    const old = await slack.disconnect({ reason: 'warning', hangUpAfter: 10_000 });
+    assert.equal(old, lasting);
+    // On its way when Slack said goodbye.
+    const acked = await ana.press(message, 'Yes', { over: old });
+    assert.equal(acked.length, 1);
+    await outcome(world, ids[0]);
     const fresh = await slack.connected();
     assert.notEqual(fresh, old);
+    assert.ok(fresh.openedAt - old.openedAt > 10_000);
     await round('C0AGAIN');
+    await eventually('the old one to be closed by us', () => old.readyState === old.CLOSED, 5000);
   });
 
   test('a connection that breaks is made anew', options, async () => {
