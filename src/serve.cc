@@ -20,6 +20,7 @@
 #include "flow/reply_inbox.h"
 #include "flow/retention.h"
 #include "flow/slack_desk.h"
+#include "flow/slack_socket.h"
 #include "flow/turns.h"
 #include "flow/unsubscribe.h"
 #include "from_settings.h"
@@ -132,6 +133,7 @@ class Node {
     keys_.start();
     notary_.start();
     feed_.start();
+    if (slack_socket_) slack_socket_->start();
     if (reply_inbox_) reply_inbox_->start();
     if (herald_) herald_->start();
     Pool signals("hp-signals", 1, 1);
@@ -146,6 +148,7 @@ class Node {
       log(Level::error, "listener_failed", {{"what_now", "exiting; start again"}});
       kill(getpid(), SIGTERM);
     }
+    if (slack_socket_) slack_socket_->stop();
     if (reply_inbox_) reply_inbox_->stop();
     if (slack_desk_) slack_desk_->stop();
     // Requests are answered; let turns end, or give them back.
@@ -290,6 +293,19 @@ class Node {
         });
   }
 
+  std::unique_ptr<SlackSocket> make_slack_socket() {
+    if (!slack_desk_ || settings_.slack.app_token.empty()) return nullptr;
+    SlackSocket::Options options;
+    options.api_url = settings_.slack.api_url;
+    options.app_token = settings_.slack.app_token;
+    return std::make_unique<SlackSocket>(
+        *client_, guard_from(settings_),
+        [this](std::string_view payload, const std::string& address, Time now) {
+          return slack_desk_->take(payload, address, now);
+        },
+        clock_, std::move(options));
+  }
+
   std::unique_ptr<DiscordDesk> make_discord_desk() {
     if (!platforms_.discord) return nullptr;
     return std::make_unique<DiscordDesk>(clicks_, views_, agents_, public_url_);
@@ -415,6 +431,7 @@ class Node {
       }};
   Clicks clicks_{answers_, control_, views_, users_from(settings_)};
   const std::unique_ptr<SlackDesk> slack_desk_ = make_slack_desk();
+  const std::unique_ptr<SlackSocket> slack_socket_ = make_slack_socket();
   const std::unique_ptr<DiscordDesk> discord_desk_ = make_discord_desk();
   Unsubscribe unsubscribe_{*db_, journal_, reply_tokens_};
   const std::unique_ptr<Replies> replies_ = make_replies();
