@@ -282,13 +282,14 @@ describe('discord, when it matters', () => {
     await eventually('the edit', () => unescape(discord.textOf(message)).includes(line) && discord.controls(message).length === 0, 30_000);
   });
 
-  test('two hundred clicks at once are each answered within Discord\'s three seconds', options, async () => {
+  test('two hundred clicks at once are each answered within Discord\'s three seconds', options, async (t) => {
     Object.assign(discord, { perBucket: 1000, per: 1000 });
     const rounds = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(world, `discord:${channel(2)}`, { ...deploy, question: `Number ${i}?` })));
     const messages = await discord.take(channel(2), 200, 30_000);
     const responses = (await Promise.all(messages.map((message, i) => discord.person(String(9000 + i), `person${i}`).press(message, i % 2 ? 'Yes' : 'No')))).flat();
     assert.deepEqual(responses.filter(({ status }) => status !== 200), []);
     const slowest = Math.max(...responses.map(({ ms }) => ms));
+    t.diagnostic(`the slowest took ${slowest} ms`);
     assert.ok(slowest < 3000, `the slowest took ${slowest} ms`);
     for (const { ids: [id] } of rounds) assert.equal((await outcome(world, id)).status, 'answered');
   });

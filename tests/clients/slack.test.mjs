@@ -350,7 +350,7 @@ describe('slack, by Socket Mode', () => {
     assert.equal((await outcome(world, id)).answer, 'Ada');
     const ids = slack.acks.map(({ envelope_id: envelope }) => envelope);
     assert.equal(new Set(ids).size, ids.length);
-    assert.equal(ids.length, 7);
+    assert.equal(ids.length, 7, 'four clicks, one that opens a form, two that send it');
   });
 
   test('when Slack says disconnect another connection takes over, and no click is lost between the two', options, async () => {
@@ -376,6 +376,16 @@ describe('slack, by Socket Mode', () => {
     old.terminate();
     await eventually('another connection', () => [...slack.sockets].some((ws) => ws !== old && ws.readyState === ws.OPEN), 15_000);
     await round('C0BROKEN');
+  });
+
+  test('two hundred clicks at once are each acknowledged within Slack\'s three seconds', options, async (t) => {
+    const rounds = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(world, 'slack:C0FLOOD', { ...deploy, question: `Number ${i}?` })));
+    const messages = await slack.take('C0FLOOD', 200, 30_000);
+    const acks = (await Promise.all(messages.map((message, i) => slack.person(`U${i}`, `person${i}`).press(message, 'Yes')))).flat();
+    const slowest = Math.max(...acks.map(({ ms }) => ms));
+    t.diagnostic(`the slowest took ${slowest} ms`);
+    assert.ok(slowest < 3000, `the slowest took ${slowest} ms`);
+    for (const { ids: [id] } of rounds) assert.equal((await outcome(world, id)).status, 'answered');
   });
 
   test('frames that nobody expects do no harm', options, async () => {
@@ -425,12 +435,13 @@ describe('slack, when it matters', () => {
     assert.deepEqual(slack.hasty, []);
   });
 
-  test('two hundred clicks at once are each acknowledged within Slack\'s three seconds', options, async () => {
+  test('two hundred clicks at once are each acknowledged within Slack\'s three seconds', options, async (t) => {
     const rounds = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(world, 'slack:C0LOAD', { ...deploy, question: `Number ${i}?` })));
     const messages = await slack.take('C0LOAD', 200, 30_000);
     const acks = (await Promise.all(messages.map((message, i) => slack.person(`U${i}`, `person${i}`).press(message, i % 2 ? 'Yes' : 'No')))).flat();
     assert.deepEqual(acks.filter(({ status }) => status !== 200), []);
     const slowest = Math.max(...acks.map(({ ms }) => ms));
+    t.diagnostic(`the slowest took ${slowest} ms`);
     assert.ok(slowest < 3000, `the slowest took ${slowest} ms`);
     for (const { ids: [id] } of rounds) assert.equal((await outcome(world, id)).status, 'answered');
     await eventually('every message to be settled', () => messages.every((message) => slack.controls(message).length === 0), 40_000);
