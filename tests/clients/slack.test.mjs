@@ -288,6 +288,37 @@ describe('slack', { concurrency: true }, () => {
     assert.deepEqual((await delivered(world, session)).map(({ attempts }) => attempts), [1, 1]);
   });
 
+  test('an edit that is slow is not the last word', options, async () => {
+    const { message, ids: [, second] } = await asked('C0OVERTAKEN', [deploy, { ...deploy, question: 'And test?' }]);
+    slack.trouble('chat.update', 'C0OVERTAKEN', { slow: 3000 });
+    ok(await ana.press(message, ({ action_id: action }, { block_id: block }) => action === 'pick:0' && !block.includes(second)));
+    await eventually('the edit to be on its way', () => slack.calls.find(({ path, raw }) => path === '/api/chat.update' && raw.includes('C0OVERTAKEN')));
+    ok(await ben.press(message, ({ action_id: action }, { block_id: block }) => action === 'pick:0' && block.includes(second)));
+    await settledMessage(slack, world, message, second, 20_000);
+    await delivered(world, (await questionNow(world, second)).session_id, 20_000);
+    for (const line of ['Answered by ana (U0ANA): Yes', 'Answered by ben (U0BEN): Yes']) assert.ok(seen(message).includes(line), seen(message));
+    assert.deepEqual(slack.controls(message), []);
+  });
+
+  test('a question that is answered while its message is on its way is settled there, too', options, async () => {
+    slack.trouble('chat.postMessage', 'C0CROSSED', { slow: 2000 });
+    const { ids: [id], session } = await ask(world, 'slack:C0CROSSED', deploy);
+    await eventually('the message to be on its way', () => slack.calls.find(({ raw }) => raw.includes('C0CROSSED')));
+    await world.request('POST', `/agent/answer/${session}`, { body: { answer: 'No', answered_by: 'eve' } });
+    const [message] = await slack.take('C0CROSSED');
+    await settledMessage(slack, world, message, id);
+  });
+
+  test('a question that is answered while its channel rests is asked there no more', options, async () => {
+    slack.limit('chat.postMessage', 'C0RESTS', 2);
+    const { session } = await ask(world, 'slack:C0RESTS', deploy);
+    await eventually('the refusal', () => slack.calls.find(({ status, raw }) => status === 429 && raw.includes('C0RESTS')));
+    await world.request('POST', `/agent/answer/${session}`, { body: { answer: 'No', answered_by: 'eve' } });
+    await delivered(world, session, 20_000);
+    const found = [...slack.messages.values()].filter(({ channel }) => channel === 'C0RESTS');
+    assert.deepEqual(found.flatMap((message) => slack.controls(message)), []);
+  });
+
   test('a message that Slack took without saying so is sent again, and both of them work', options, async () => {
     slack.trouble('chat.postMessage', 'C0LOST', { lose: true });
     const { ids: [id] } = await ask(world, 'slack:C0LOST', deploy);
