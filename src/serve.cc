@@ -13,21 +13,17 @@
 #include "base/log.h"
 #include "channels/url_channel.h"
 #include "database.h"
-#include "flow/discord_desk.h"
 #include "flow/expiry.h"
 #include "flow/herald.h"
 #include "flow/notary.h"
-#include "flow/reply_inbox.h"
 #include "flow/retention.h"
-#include "flow/slack_desk.h"
-#include "flow/slack_socket.h"
 #include "flow/turns.h"
-#include "flow/unsubscribe.h"
 #include "from_settings.h"
 #include "http/api.h"
 #include "http/server.h"
 #include "load.h"
 #include "platforms.h"
+#include "reception.h"
 #include "store/secret_store.h"
 #include "wire/digest.h"
 
@@ -133,8 +129,7 @@ class Node {
     keys_.start();
     notary_.start();
     feed_.start();
-    if (slack_socket_) slack_socket_->start();
-    if (reply_inbox_) reply_inbox_->start();
+    reception_.start();
     if (herald_) herald_->start();
     Pool signals("hp-signals", 1, 1);
     if (!signals.submit([this] { obey_signals(); })) return 1;
@@ -148,9 +143,7 @@ class Node {
       log(Level::error, "listener_failed", {{"what_now", "exiting; start again"}});
       kill(getpid(), SIGTERM);
     }
-    if (slack_socket_) slack_socket_->stop();
-    if (reply_inbox_) reply_inbox_->stop();
-    if (slack_desk_) slack_desk_->stop();
+    reception_.stop();
     // Requests are answered; let turns end, or give them back.
     turns_.stop(4s);
     expiry_.stop();
@@ -247,14 +240,9 @@ class Node {
     return options;
   }
 
-  bool may_cancel(const std::string& agent_name) {
-    const auto agent = agents_.find(agent_name);
-    return !agent || agent->allow_cancel;
-  }
-
   Courier::Options courier_from() {
     Courier::Options options;
-    options.may_cancel = [this](const std::string& agent) { return may_cancel(agent); };
+    options.may_cancel = [this](const std::string& agent) { return agents_.may_cancel(agent); };
     return options;
   }
 
@@ -269,60 +257,6 @@ class Node {
       return public_url_ + "/email/unsubscribe?token=" + reply_tokens_.make(id);
     };
     return ways;
-  }
-
-  std::unique_ptr<Replies> make_replies() {
-    if (settings_.email.reply_to.empty()) return nullptr;
-    return std::make_unique<Replies>(*db_, journal_, answers_, notices_, reply_tokens_,
-                                     Replies::Options{settings_.email.reply_to, limits_});
-  }
-
-  std::unique_ptr<ReplyInbox> make_reply_inbox() {
-    if (settings_.email.imap_url.empty()) return nullptr;
-    const ImapOptions imap = imap_from(settings_);
-    return std::make_unique<ReplyInbox>(
-        [imap](std::function<bool()> cancelled) { return open_imap(imap, std::move(cancelled)); },
-        *replies_, clock_, imap.url);
-  }
-
-  std::unique_ptr<SlackDesk> make_slack_desk() {
-    if (!platforms_.slack) return nullptr;
-    return std::make_unique<SlackDesk>(
-        clicks_, *platforms_.slack, [this](const Question& question) {
-          return SlackDesk::Standing{views_.ask_of(question), may_cancel(question.agent_name)};
-        });
-  }
-
-  std::unique_ptr<SlackSocket> make_slack_socket() {
-    if (!slack_desk_ || settings_.slack.app_token.empty()) return nullptr;
-    SlackSocket::Options options;
-    options.api_url = settings_.slack.api_url;
-    options.app_token = settings_.slack.app_token;
-    return std::make_unique<SlackSocket>(
-        *client_, guard_from(settings_),
-        [this](std::string_view payload, const std::string& address, Time now) {
-          return slack_desk_->take(payload, address, now);
-        },
-        clock_, std::move(options));
-  }
-
-  std::unique_ptr<DiscordDesk> make_discord_desk() {
-    if (!platforms_.discord) return nullptr;
-    return std::make_unique<DiscordDesk>(clicks_, views_, agents_, public_url_);
-  }
-
-  Desks desks() {
-    Desks desks;
-    desks.slack = slack_desk_.get();
-    if (!settings_.slack.signing_secret.empty()) {
-      desks.slack_signing = {settings_.slack.signing_secret};
-    }
-    desks.discord = discord_desk_.get();
-    desks.discord_key = settings_.discord.public_key;
-    desks.replies = replies_.get();
-    desks.inbound_secrets = settings_.email.inbound_secret;
-    if (platforms_.email) desks.unsubscribe = &unsubscribe_;
-    return desks;
   }
 
   OpenHooks hooks() {
@@ -429,13 +363,9 @@ class Node {
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
-  Clicks clicks_{answers_, control_, views_, users_from(settings_)};
-  const std::unique_ptr<SlackDesk> slack_desk_ = make_slack_desk();
-  const std::unique_ptr<SlackSocket> slack_socket_ = make_slack_socket();
-  const std::unique_ptr<DiscordDesk> discord_desk_ = make_discord_desk();
-  Unsubscribe unsubscribe_{*db_, journal_, reply_tokens_};
-  const std::unique_ptr<Replies> replies_ = make_replies();
-  const std::unique_ptr<ReplyInbox> reply_inbox_ = make_reply_inbox();
+  Reception reception_{settings_,
+                       {*db_, clock_, *client_, journal_, notices_, agents_, answers_, control_,
+                        views_, platforms_, reply_tokens_, public_url_, limits_}};
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;
@@ -459,7 +389,7 @@ class Node {
              gauges.turns_running = turns_.running();
              gauges.http_threads = static_cast<std::int64_t>(server_.threads());
            },
-           desks()};
+           reception_.desks()};
 };
 
 }  // namespace

@@ -339,6 +339,11 @@ std::shared_ptr<const AgentDefinition> Agents::find(const std::string& name) {
   });
 }
 
+bool Agents::may_cancel(const std::string& name) {
+  const auto agent = find(name);
+  return !agent || agent->allow_cancel;
+}
+
 std::vector<std::string> Agents::names() {
   return agents_.with([](Map& agents) {
     std::vector<std::string> names;

@@ -59,6 +59,8 @@ class Agents {
   // Null if there is none. Shared, since a reload may replace it while a turn still uses it.
   std::shared_ptr<const AgentDefinition> find(const std::string& name);
   std::vector<std::string> names();
+  // Whether those who may answer its questions may call them off.
+  bool may_cancel(const std::string& name);
   void replace(std::map<std::string, AgentDefinition> definitions);
 
  private:
