@@ -1,5 +1,7 @@
 #include "channel_commands.h"
 
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -258,6 +260,7 @@ ChannelCommands::~ChannelCommands() = default;
 bool ChannelCommands::chosen() const { return parsed_->command->parsed(); }
 
 int ChannelCommands::run() {
+  signal(SIGPIPE, SIG_IGN);  // A server that hangs up is told by its error.
   const Settings settings = read_settings(parsed_->settings);
   if (!parsed_->test->parsed()) {
     list(settings);

@@ -91,6 +91,7 @@ Addresses addresses_from(const Settings& s) {
   options.slack_channel = s.questions.slack_channel;
   options.discord_channel = s.questions.discord_channel;
   options.email_to = s.questions.email_to;
+  options.asks_may_add = s.email.asks_may_add;
   if (s.questions.notify_slack) options.defaults.push_back({"slack", ""});
   if (s.questions.notify_discord) options.defaults.push_back({"discord", ""});
   if (s.questions.notify_email) options.defaults.push_back({"email", ""});

@@ -13,7 +13,7 @@ Reception::Reception(const Settings& settings, Parts parts)
       discord_desk_(make_discord_desk()),
       replies_(make_replies()),
       reply_inbox_(make_reply_inbox()),
-      unsubscribe_(parts_.db, parts_.journal, parts_.reply_tokens) {}
+      unsubscribe_(parts_.db, parts_.journal, parts_.unsubscribe_tokens) {}
 
 void Reception::start() {
   if (slack_socket_) slack_socket_->start();

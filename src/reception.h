@@ -31,6 +31,7 @@ class Reception {
     Views& views;
     Platforms& platforms;
     const ReplyTokens& reply_tokens;
+    const ReplyTokens& unsubscribe_tokens;
     std::string public_url;
     Limits limits;
   };

@@ -254,7 +254,7 @@ class Node {
       };
     }
     ways.unsubscribe_url = [this](const DeliveryId& id) {
-      return public_url_ + "/email/unsubscribe?token=" + reply_tokens_.make(id);
+      return public_url_ + "/email/unsubscribe?token=" + unsubscribe_tokens_.make(id);
     };
     return ways;
   }
@@ -349,6 +349,8 @@ class Node {
   UrlChannel url_{*client_,
                   [this](const std::string& agent) { return notices_.secrets_for(agent); }};
   const ReplyTokens reply_tokens_{own_secret(*db_, "replies")};
+  // Not those of replies: links end up in histories and logs.
+  const ReplyTokens unsubscribe_tokens_{own_secret(*db_, "unsubscribe")};
   Platforms platforms_{settings_, *client_, public_url_, mail_ways()};
   Courier courier_{*db_,   journal_,      notices_, metrics_, platforms_.channels(url_),
                    clock_, courier_from()};
@@ -363,9 +365,10 @@ class Node {
       *db_, journal_, notices_, settling_, agents_, limits_, [this](const SessionId& id) {
         turns_.abandon(id);
       }};
-  Reception reception_{settings_,
-                       {*db_, clock_, *client_, journal_, notices_, agents_, answers_, control_,
-                        views_, platforms_, reply_tokens_, public_url_, limits_}};
+  Reception reception_{
+      settings_,
+      {*db_, clock_, *client_, journal_, notices_, agents_, answers_, control_, views_, platforms_,
+       reply_tokens_, unsubscribe_tokens_, public_url_, limits_}};
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;

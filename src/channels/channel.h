@@ -35,6 +35,7 @@ struct Outgoing {
   bool may_cancel = false;  // Whether those who may answer may call it off.
   // What the platform calls the message to bring up to date; none: a new one.
   std::optional<std::string> message_ref;
+  std::size_t asked_together = 1;  // Questions of the ask, though the message may be about one.
 };
 
 // A way to reach people or programs. Safe to share between threads.

@@ -19,17 +19,11 @@ std::size_t place_of(const Outgoing& message) {
   return it == all.end() ? 0 : static_cast<std::size_t>(it - all.begin());
 }
 
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return text;
-}
-
 // Which of several, as far as is known.
 std::string number_of(const Outgoing& message, const Question& q) {
   const std::string number = std::to_string(q.position + 1);
-  if (message.questions.size() > 1) {
-    return "(" + number + "/" + std::to_string(message.questions.size()) + ") ";
+  if (message.asked_together > 1) {
+    return "(" + number + "/" + std::to_string(message.asked_together) + ") ";
   }
   return q.position > 0 ? "(" + number + ") " : "";
 }

@@ -142,7 +142,8 @@ std::string ways_to_answer(const Letter& letter) {
 }
 
 // Its first line is the title; what follows explains.
-std::string question_block(const std::string& text, bool settled) {
+std::string question_block(std::string text, bool settled) {
+  text.erase(0, text.find_first_not_of(" \t\r\n"));
   const auto end = std::min(text.find('\n'), text.size());
   const std::string title = text.substr(0, end), rest = text.substr(std::min(end + 1, text.size()));
   const bool small = settled || count_chars(title) > 160;

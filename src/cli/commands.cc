@@ -235,7 +235,8 @@ Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   cancel->excludes(retry)->excludes(message);
   retry->excludes(message);
 
-  p.deliveries_command = add("deliveries", "List what was or will be sent to callbacks and channels");
+  p.deliveries_command =
+      add("deliveries", "List what was or will be sent to callbacks and channels");
   p.deliveries_command->add_option("--status", p.status,
                                    "pending, delivered, dead, obsolete, or all (if left out)");
   p.deliveries_command->add_option("--session", p.session, "Of this session only");

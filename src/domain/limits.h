@@ -14,6 +14,7 @@ struct Limits {
   std::size_t max_header_chars = 12;
   std::size_t max_label_chars = 200;
   std::size_t max_answer_chars = 10000;
+  std::size_t max_channels = 10;  // That an ask adds.
   std::size_t max_context_bytes = 65536;
   std::size_t max_state_bytes = 1 << 20;
   std::size_t max_result_bytes = 1 << 20;

@@ -182,7 +182,7 @@ bool is_run_on_attribution(const std::string& line) {
 // `-----Original Message-----`, in any language.
 bool is_divider(const std::string& line) {
   const auto begin = line.find_first_not_of('-'), end = line.find_last_not_of('-');
-  if (begin == std::string::npos || begin < 3 || line.size() - 1 - end < 3) return false;
+  if (begin == std::string::npos || begin < 4 || line.size() - 1 - end < 4) return false;
   return line.size() <= 100;
 }
 

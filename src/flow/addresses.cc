@@ -64,9 +64,35 @@ std::vector<Address> Addresses::of_ask(const AgentDefinition* agent,
     }
   }
   for (std::size_t i = 0; i < added.size(); ++i) {
-    add_once(all, of(added[i], "channels[" + std::to_string(i) + "]"));
+    const std::string field = "channels[" + std::to_string(i) + "]";
+    const auto places = of(added[i], field);
+    if (added[i].channel == "email" && !added[i].to.empty() && !may_add(agent, added[i])) {
+      throw BadRequest(field, "an ask may not add " + added[i].to +
+                                  ": whoever gets the mail may answer. List the address or its "
+                                  "domain in [email] asks_may_add");
+    }
+    add_once(all, places);
   }
   return all;
+}
+
+bool Addresses::may_add(const AgentDefinition* agent, const Target& mail) const {
+  const std::string address = lower_case(mail.to);
+  const std::string domain = address.substr(address.rfind('@') + 1);
+  const auto named = [&](const std::string& name) { return lower_case(name) == address; };
+  const auto any_named = [&](const std::vector<std::string>& names) {
+    return std::any_of(names.begin(), names.end(), named);
+  };
+  if (any_named(options_.email_to) || any_named(options_.asks_may_add)) return true;
+  if (std::any_of(options_.asks_may_add.begin(), options_.asks_may_add.end(),
+                  [&](const std::string& name) { return lower_case(name) == domain; })) {
+    return true;
+  }
+  if (!agent) return false;
+  return any_named(agent->answerers) ||
+         std::any_of(agent->channels.begin(), agent->channels.end(), [&](const Target& target) {
+           return target.channel == "email" && named(target.to);
+         });
 }
 
 bool Addresses::is_slack_webhook(const std::string& url) const {

@@ -26,6 +26,9 @@ class Addresses {
     // What a target without a place means; empty: nothing.
     std::string slack_channel, discord_channel;
     std::vector<std::string> email_to;
+    // Whom asks may add: addresses, or domains. Besides them, whom the settings or the agent name:
+    // a mail lets its reader answer, and what asks must not answer itself.
+    std::vector<std::string> asks_may_add;
     std::vector<Target> defaults;  // For agents that name no channels.
     std::vector<std::string> slack_webhook_hosts;
   };
@@ -37,7 +40,8 @@ class Addresses {
   std::vector<Address> of(const Target& target, const std::string& field) const;
 
   // Where an ask goes besides its callback: the agent's channels, or the settings' if it names
-  // none, and those that the ask adds; each place once. Throws BadRequest for the ask's.
+  // none, and those that the ask adds; each place once. Throws BadRequest for the ask's, also for
+  // an address that it may not add.
   std::vector<Address> of_ask(const AgentDefinition* agent, const std::vector<Target>& added) const;
 
   // Whether this callback is an incoming webhook of Slack's, which wants a message of its own kind.
@@ -49,6 +53,8 @@ class Addresses {
   }
 
  private:
+  bool may_add(const AgentDefinition* agent, const Target& mail) const;
+
   Options options_;
 };
 

@@ -181,9 +181,15 @@ Outgoing Courier::compose(const Delivery& delivery) {
   struct Found {
     std::vector<Question> questions;
     std::optional<std::string> message_ref;
+    std::size_t asked_together = 1;
   };
   Found found = db_.read([&](Transaction& tx) {
-    Found f{questions_of(tx, delivery), {}};
+    Found f{questions_of(tx, delivery), {}, 1};
+    f.asked_together = f.questions.size();
+    if (!delivery.ask && f.questions.size() == 1) {
+      const Question& one = f.questions.front();
+      f.asked_together = question_store::of_ask(tx, one.session_id, one.ask).size();
+    }
     if (delivery.follows) {
       if (auto post = delivery_store::find(tx, *delivery.follows)) {
         f.message_ref = std::move(post->message_ref);
@@ -193,6 +199,7 @@ Outgoing Courier::compose(const Delivery& delivery) {
   });
   message.questions = std::move(found.questions);
   message.message_ref = std::move(found.message_ref);
+  message.asked_together = found.asked_together;
   message.may_cancel = options_.may_cancel && options_.may_cancel(delivery.agent_name);
   return message;
 }

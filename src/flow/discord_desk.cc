@@ -1,7 +1,5 @@
 #include "flow/discord_desk.h"
 
-#include <algorithm>
-
 #include "channels/discord_interaction.h"
 #include "channels/discord_message.h"
 #include "channels/discord_response.h"
@@ -46,16 +44,8 @@ std::string DiscordDesk::answer_to(const Clicks::Outcome& outcome) {
 }
 
 std::string DiscordDesk::message_about(const Question& question) {
-  question_store::Filter filter;
-  filter.session = question.session_id;
-  auto questions = views_.questions(filter);
-  std::erase_if(questions, [&](const Question& other) { return other.ask != question.ask; });
-  std::sort(questions.begin(), questions.end(),
-            [](const Question& a, const Question& b) { return a.position < b.position; });
-  // Asks that came after it may have pushed it out of what is listed.
-  if (questions.empty()) questions.push_back(question);
-  const auto agent = agents_.find(question.agent_name);
-  return discord_message(questions, {public_url_, !agent || agent->allow_cancel});
+  return discord_message(views_.ask_of(question),
+                         {public_url_, agents_.may_cancel(question.agent_name)});
 }
 
 }  // namespace holdpoint

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
@@ -82,6 +83,8 @@ class Connection {
     set(CURLOPT_PROXY, "");
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.connect_deadline.count()));
+    // For each reply; also to the LOGOUT that it says when the login goes wrong.
+    set(CURLOPT_SERVER_RESPONSE_TIMEOUT, 10L);
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_XFERINFODATA, this);
     set(CURLOPT_XFERINFOFUNCTION, &Connection::progress);
@@ -94,6 +97,11 @@ class Connection {
     if (socket_ == CURL_SOCKET_BAD) throw ImapError("the mail server hung up after the login");
   }
   Connection(const Connection&) = delete;
+  // libcurl says LOGOUT when it lets go and waits for the reply; with nothing left to read it does
+  // not.
+  ~Connection() {
+    if (socket_ != CURL_SOCKET_BAD) shutdown(socket_, SHUT_RD);
+  }
 
   bool cancelled() const { return cancelled_ && cancelled_(); }
 
@@ -204,7 +212,7 @@ class CurlImap final : public ImapClient {
         can_wait_ = can_wait_ || has_word(upper(line.text), "IDLE");
       }
     });
-    const auto [status, text] = command("SELECT " + quoted(options.folder), {});
+    const auto [status, text] = command("SELECT" + (" " + quoted(options.folder)), {});
     if (status != "OK") {
       throw ImapError("the mail server does not open [email] imap_folder \"" + options.folder +
                       "\": " + text);

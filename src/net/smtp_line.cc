@@ -1,6 +1,7 @@
 #include "net/smtp_line.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -31,6 +32,9 @@ SmtpLine::SmtpLine(const SmtpOptions& options)
   set(CURLOPT_MAXAGE_CONN, 20L);  // Servers hang up on those who stay silent.
   set(CURLOPT_ERRORBUFFER, error_);
   set(CURLOPT_OPENSOCKETFUNCTION, &SmtpLine::open_socket);
+  set(CURLOPT_OPENSOCKETDATA, this);
+  set(CURLOPT_CLOSESOCKETFUNCTION, &SmtpLine::close_socket);
+  set(CURLOPT_CLOSESOCKETDATA, this);
   // The only way to learn which command a reply is to, and what it says.
   set(CURLOPT_VERBOSE, 1L);
   set(CURLOPT_DEBUGFUNCTION, &SmtpLine::listen);
@@ -88,15 +92,23 @@ int SmtpLine::listen(CURL*, curl_infotype type, char* bytes, std::size_t size, v
   auto& line = *static_cast<SmtpLine*>(self);
   const std::string_view text(bytes, size);
   if (type == CURLINFO_HEADER_OUT) {
-    // libcurl takes its leave after an error; that says nothing about it.
     line.leaving_ = text.starts_with("QUIT");
-    if (line.leaving_) return 0;
+    if (line.leaving_) {
+      line.hang_up();
+      return 0;
+    }
     line.command_ = text.substr(0, text.find_first_of(" \r\n"));
     line.reply_.clear();
   } else if (type == CURLINFO_HEADER_IN && !line.leaving_) {
     line.hear(text);
   }
   return 0;
+}
+
+// libcurl says QUIT after an error and in the end, and then waits two minutes for the reply, past
+// every time limit. With nothing left to read it does not.
+void SmtpLine::hang_up() {
+  for (const curl_socket_t socket : sockets_) shutdown(socket, SHUT_RD);
 }
 
 // Replies of several lines repeat their code in each.
@@ -127,8 +139,15 @@ int SmtpLine::go_on(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) 
   return cancelled && *cancelled && (*cancelled)() ? 1 : 0;
 }
 
-curl_socket_t SmtpLine::open_socket(void*, curlsocktype, curl_sockaddr* address) {
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+curl_socket_t SmtpLine::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+  const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (made >= 0) static_cast<SmtpLine*>(self)->sockets_.insert(made);
+  return made;
+}
+
+int SmtpLine::close_socket(void* self, curl_socket_t socket) {
+  static_cast<SmtpLine*>(self)->sockets_.erase(socket);
+  return close(socket);
 }
 
 }  // namespace holdpoint

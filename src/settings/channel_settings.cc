@@ -94,6 +94,7 @@ void read_email(Reader& in, Settings& s) {
   e.imap_password = in.secret("email", "imap_password");
   e.imap_tls = in.flag("email", "imap_tls");
   e.imap_folder = in.text("email", "imap_folder");
+  e.asks_may_add = in.texts("email", "asks_may_add");
   e.inbound_secret = in.secrets("email", "inbound_secret");
   if (const std::string file = in.text("email", "ca_file"); !file.empty()) {
     e.ca_file = in.folder() / file;

@@ -114,8 +114,9 @@ struct Settings {
     Secret imap_password;
     bool imap_tls;
     std::string imap_folder;
-    std::vector<Secret> inbound_secret;  // None: /email/inbound takes nothing.
-    std::filesystem::path ca_file;       // Empty: the system's.
+    std::vector<std::string> asks_may_add;  // Addresses and domains.
+    std::vector<Secret> inbound_secret;     // None: /email/inbound takes nothing.
+    std::filesystem::path ca_file;          // Empty: the system's.
   } email;
 
   // Every setting as it counts, a line each, with secrets as ***.

@@ -6,6 +6,7 @@
 #include "wire/gmime.h"
 #include "wire/gmime_objects.h"
 #include "wire/mail_text.h"
+#include "wire/tame_mail.h"
 
 namespace holdpoint {
 namespace {
@@ -17,7 +18,8 @@ constexpr int kMostParts = 200;
 
 GmimeOwned<GMimeMessage> parse(std::string_view raw) {
   use_gmime();
-  const auto stream = gmime_own(g_mime_stream_mem_new_with_buffer(raw.data(), raw.size()));
+  const std::string tame = tame_mail(raw);
+  const auto stream = gmime_own(g_mime_stream_mem_new_with_buffer(tame.data(), tame.size()));
   const auto parser = gmime_own(g_mime_parser_new_with_stream(stream.get()));
   return gmime_own(g_mime_parser_construct_message(parser.get(), nullptr));
 }

@@ -29,17 +29,6 @@ std::string readable(std::string text) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : readable(std::string(text))) {
-    const bool space = c == ' ' || is_control(c);
-    if (space && (line.empty() || line.back() == ' ')) continue;
-    line += space ? ' ' : c;
-  }
-  if (line.ends_with(' ')) line.pop_back();
-  return line;
-}
-
 // With LF between lines, and nothing in them that a terminal would obey.
 std::string body_text(std::string_view text) {
   std::string body;
@@ -150,6 +139,17 @@ void put_headers(GMimeMessage* message, const Mail& mail) {
 }
 
 }  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : readable(std::string(text))) {
+    const bool space = c == ' ' || is_control(c);
+    if (space && (line.empty() || line.back() == ' ')) continue;
+    line += space ? ' ' : c;
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  return line;
+}
 
 std::optional<Mailbox> read_mailbox(std::string_view text) {
   use_gmime();

@@ -38,6 +38,9 @@ struct Mail {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
+// The text as a header may hold it: a line break, or any run of white space, is one space.
+std::string one_line(std::string_view text);
+
 // The message as it goes over the wire, in seven bits and with CRLF. Addresses must hold by
 // is_mail_address; whatever the texts hold, they make neither a header nor a part.
 std::string write_mail(const Mail& mail);

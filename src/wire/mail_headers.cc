@@ -14,6 +14,7 @@ namespace holdpoint {
 namespace {
 
 constexpr std::size_t kMostAddresses = 500;
+constexpr std::size_t kMostBytes = 16384;  // Groups in groups cost a frame of the stack each.
 constexpr int kMostGroups = 8;
 
 std::string trimmed(const std::string& text) {
@@ -95,7 +96,7 @@ std::string in_words(const char* name, const std::string& value) {
 
 std::vector<std::string> read_addresses(std::string_view text) {
   use_gmime();
-  const std::string clean = mend_utf8(text.substr(0, 65536));
+  const std::string clean = mend_utf8(text.substr(0, kMostBytes));
   const std::unique_ptr<InternetAddressList, void (*)(void*)> list(
       internet_address_list_parse(nullptr, clean.c_str()), g_object_unref);
   std::vector<std::string> out;

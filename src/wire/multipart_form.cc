@@ -4,6 +4,7 @@
 #include "domain/text.h"
 #include "wire/gmime.h"
 #include "wire/gmime_objects.h"
+#include "wire/tame_mail.h"
 
 namespace holdpoint {
 namespace {
@@ -27,7 +28,7 @@ std::multimap<std::string, std::string> parse_multipart_form(const std::string& 
   use_gmime();
   // A form is a MIME part whose header came in the request's.
   std::string part = "Content-Type: " + content_type.substr(0, content_type.find_first_of("\r\n"));
-  part.append("\r\n\r\n").append(body);
+  part.append("\r\n\r\n").append(tame_mail(body));
   const auto stream = gmime_own(g_mime_stream_mem_new_with_buffer(part.data(), part.size()));
   const auto parser = gmime_own(g_mime_parser_new_with_stream(stream.get()));
   const auto form = gmime_own(g_mime_parser_construct_part(parser.get(), nullptr));

@@ -155,6 +155,9 @@ Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& 
   }
   if (json.contains("channels")) {
     if (!json["channels"].is_array()) throw BadRequest("channels", "must be a list");
+    if (json["channels"].size() > limits.max_channels) {
+      throw BadRequest("channels", "has at most " + std::to_string(limits.max_channels));
+    }
     for (std::size_t i = 0; i < json["channels"].size(); ++i) {
       const std::string at = "channels[" + std::to_string(i) + "]";
       ask.channels.push_back(parse_target(read_string(json["channels"][i], at), at));

@@ -282,6 +282,15 @@ TEST_CASE("texts over any bound are shortened, and the page has them whole") {
   CHECK_FALSE(has(Draft().mail().text, "shortened"));
 }
 
+TEST_CASE("the first line with words is the title, whatever stands before it") {
+  Draft draft;
+  draft.question().spec.question = "\r\n \n\nDeploy?\nIt is late.";
+  const std::string html = draft.mail().html;
+  CHECK(has(html, ">Deploy?</h1>"));
+  CHECK(has(html, ">It is late.</div>"));
+  CHECK(draft.mail().subject == "[write-poem] Deploy? It is late.");
+}
+
 TEST_CASE("a value of many lines shows the first of them") {
   Draft draft;
   std::string value;

@@ -5,10 +5,15 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { echo } from './agents.mjs';
 import { Contract } from './contract.mjs';
+import { makeDiscordKey } from './discord_standin.mjs';
 import { maxBodyBytes, startWorld } from './harness.mjs';
+import { interactionBody, signSlack } from './slack_standin.mjs';
 
 const seed = Number(process.env.HOLDPOINT_FUZZ_SEED ?? 20261116);
 const options = { timeout: 60_000 };
+const discordKey = makeDiscordKey();
+const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
+const inboundSecret = 'a secret of the provider';
 
 let world;
 let closed;  // For what would close an open server.
@@ -75,6 +80,7 @@ const ask = fc.record({
   context: fc.option(fc.dictionary(fc.constantFrom('a', 'b', 'build', 'ключ'), small, { maxKeys: 3 }), { nil: undefined }),
   tool_call_id: fc.option(fc.string({ unit: fc.constantFrom('t', 'o', '_', '1'), minLength: 1, maxLength: 20 }), { nil: undefined }),
   agent: fc.constantFrom(undefined, 'approvals'),
+  channels: fc.constantFrom(undefined, [], ['url'], ['url', 'url']),
 }).map((body) => JSON.parse(JSON.stringify(body)));
 
 // ---- What may be done to them
@@ -82,7 +88,7 @@ const ask = fc.record({
 const deep = (depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 const nasty = fc.oneof(
   fc.constantFrom(null, true, false, 0, -1, 1, 1.5, 5, 60, 2 ** 31, 2 ** 53, -(2 ** 63), 1e30, 1.7976931348623157e308, 5e-324),
-  fc.constantFrom('', ' ', '\u0000', 'a\u0000b', '\ud800', '\u202e', '😀', 'é', 'e\u0301', 'x'.repeat(13), 'x'.repeat(4001), 'x'.repeat(30_000), "' OR 1=1 --", '<!channel>', '../../etc/passwd'),
+  fc.constantFrom('', ' ', '\u0000', 'a\u0000b', '\ud800', '\u202e', '😀', 'é', 'e\u0301', 'x'.repeat(13), 'x'.repeat(4001), 'x'.repeat(30_000), "' OR 1=1 --", '<!channel>', '../../etc/passwd', 'slack', 'slack:#ops', 'discord:7', 'email:a@b', 'url:x'),
   fc.constantFrom([], {}, [[]], [null], ['a'], ['a', 'a'], ['a', 'b', 'c', 'd', 'e', 'f'], { label: 'a' }, { a: { b: { c: {} } } }),
   fc.constantFrom(30, 62, 63, 64, 65, 66, 500).map(deep),
   fc.jsonValue({ maxDepth: 4 }),
@@ -91,7 +97,7 @@ const nasty = fc.oneof(
 const change = fc.record({
   kind: fc.constantFrom('drop', 'retype', 'add', 'rename', 'repeat'),
   where: fc.nat(1000),
-  name: fc.constantFrom('surprise', 'Question', 'ANSWER', 'question_id', 'answers', 'answer', 'default', 'options', 'multiSelect', 'prompt', 'style', '', 'a.b', '😀'),
+  name: fc.constantFrom('surprise', 'Question', 'ANSWER', 'question_id', 'answers', 'answer', 'default', 'options', 'multiSelect', 'prompt', 'style', 'channels', '', 'a.b', '😀'),
   value: nasty,
 });
 
@@ -141,7 +147,15 @@ function kept() {
 
 before(async () => {
   world = await startWorld({ agents: { echo, approvals: { runner: 'external', async_questions: true } } });
-  closed = await startWorld({ closed: true, agents: { approvals: { runner: 'external', async_questions: true } } });
+  closed = await startWorld({
+    closed: true,
+    agents: { approvals: { runner: 'external', async_questions: true } },
+    settings: {
+      slack: { bot_token: 'xoxb-proof', signing_secret: signingSecret, api_url: 'http://127.0.0.1:1/api' },
+      discord: { bot_token: 'proof', public_key: discordKey.publicKey, api_url: 'http://127.0.0.1:1/api' },
+      email: { smtp_url: 'smtp://127.0.0.1:1', smtp_tls: false, from: 'holdpoint@example.org', reply_to: 'reply@example.org', inbound_secret: inboundSecret },
+    },
+  });
   contract = new Contract((await world.request('GET', '/openapi.json')).json);
 }, options);
 after(async () => {
@@ -230,6 +244,47 @@ test('a changed key, user or link is refused or was still valid', options, async
   // What got in must also come out again.
   for (const target of ['/agent/keys', '/agent/users', '/agent/audit?limit=1000']) contract.check(await closed.request('GET', target, { headers: as.headers }));
   assert.equal((await closed.request('GET', '/agent/audit/verify', { headers: as.headers })).json.ok, true);
+});
+
+test('whatever a platform or a mail provider signs is read or refused', options, async () => {
+  const ask = async () => (await send('/agent/ask', labelled, { at: closed, headers: await closed.key('questions:ask') })).json.questions.map(({ id }) => id);
+  const [one, several, open] = await ask();
+  const id = fc.constantFrom(one, several, open, '019a8b3c-0000-7000-8000-000000000000', '', 'x:y');
+  const place = fc.constantFrom('0', '1', '2', '-1', '1.5', '', '99999999999999999999', 'x');
+  const user = fc.constantFrom({ id: 'U0ANA', username: 'ana' }, { id: '7', name: '<!channel>' }, { id: '' }, {}, null);
+  const state = fc.tuple(id, fc.array(place, { maxLength: 3 }), text(40)).map(([question, places, own]) => ({
+    values: { [`hp:${question}:own`]: { own: { value: own } }, [`hp:${question}:1`]: { tick: { selected_options: places.map((value) => ({ value })) } } },
+  }));
+  const slack = fc.oneof(
+    fc.record({ who: user, question: id, what: fc.oneof(place.map((value) => `pick:${value}`), fc.constantFrom('submit', 'choose', 'other', 'cancel', '')), state })
+      .map(({ who, question, what, state: said }) => ({ type: 'block_actions', user: who, state: said, actions: [{ block_id: `hp:${question}:0`, action_id: what, selected_option: { value: '1' } }] })),
+    fc.record({ who: user, question: id, state }).map(({ who, question, state: said }) => ({ type: 'view_submission', user: who, view: { callback_id: 'hp:form', private_metadata: question, state: said } })),
+  );
+  const discord = fc.record({ type: fc.constantFrom(1, 3, 5, 2, 0), who: user, question: id, what: fc.oneof(place.map((value) => `o:${value}`), fc.constantFrom('s', 'f', 'c', 'y', 'm', '')), values: fc.array(place, { maxLength: 3 }), own: text(40) })
+    .map(({ type, who, question, what, values, own }) => ({ type, member: { user: who }, data: { custom_id: `hp:${question}:${what}`, values, components: [{ type: 18, component: { custom_id: 't', value: own } }] } }));
+  const words = fc.oneof(text(60), fc.constantFrom('yes', '> quoted', 'reply+x@example.org, a@b', '"a" <ana@example.org>', '=?utf-8?b?AA==?='));
+  const mail = fc.oneof(
+    fc.record({ from: words, to: words, text: words, subject: words, headers: fc.dictionary(fc.constantFrom('Auto-Submitted', 'From', 'X'), words) }, { requiredKeys: [] }),
+    fc.tuple(words, words).map(([head, body]) => ({ raw: `From: ${head}\r\nTo: ${body}\r\nContent-Type: multipart/mixed; boundary=${head}\r\n\r\n--${head}\r\n${body}` })),
+  );
+  const bearer = { authorization: `Bearer ${inboundSecret}` };
+  const cases = {
+    slackInteraction: ['/slack/interactions', slack, (body) => ({ body: interactionBody(body), headers: signSlack(signingSecret, interactionBody(body)) })],
+    discordInteraction: ['/discord/interactions', discord, (body) => ({ body: JSON.stringify(body), headers: discordKey.sign(JSON.stringify(body)) })],
+    inboundMail: ['/email/inbound', mail, (body) => ({ body: JSON.stringify(body), headers: bearer })],
+  };
+  for (const [operationId, [target, valid, sign]] of Object.entries(cases)) {
+    const seen = {};
+    await check(200, fc.oneof(valid, mutated(valid)), async (body) => {
+      const response = await closed.request('POST', target, sign(body));
+      assert.ok([200, 400, 422].includes(response.status), `${operationId} ${JSON.stringify(body)} → ${response.status} ${response.text}`);
+      contract.check(response);
+      if (response.status !== 200) assert.ok(response.json.error.field, response.text);
+      seen[response.status] = (seen[response.status] ?? 0) + 1;
+    });
+    assert.ok(seen[200] > 10 && seen[422] > 0, `${operationId}: ${JSON.stringify(seen)}`);
+  }
+  contract.check(await closed.request('GET', '/agent/questions', { headers: await closed.key('questions:read') }));
 });
 
 test('bytes that are not JSON are refused', options, async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { deployApproval, failsOnce, givesUp, writePoem } from './agents.mjs';
-import { gate, startReceiver, startWorld } from './harness.mjs';
+import { eventually, gate, startReceiver, startWorld } from './harness.mjs';
 
 const options = { timeout: 60_000 };
 const folder = new URL('golden/', import.meta.url);
@@ -86,6 +86,13 @@ test('a poem from its trigger to its result', options, async () => {
   assertGolden('answer_unknown_session', await call(404, 'POST', '/agent/answer/019a8b3c-0000-7000-8000-000000000000', { answer: 'haiku' }), names);
   await assertNotice('question_settled', session, names);
   await assertNotice('session_completed', session, names);
+
+  const sent = await eventually('all notices to be delivered', async () => {
+    const listed = await get(`/agent/deliveries?session=${session}`);
+    return JSON.parse(listed).deliveries.every(({ status }) => status === 'delivered') && listed;
+  });
+  const ids = JSON.parse(sent).deliveries.map(({ id }) => id);
+  assertGolden('deliveries', sent, { ...names, receiver: receiver.url, ...Object.fromEntries(ids.map((id, i) => [`delivery ${ids.length - i}`, id])) });
 
   const turns = turnsOf(session);
   assert.equal(turns.length, 2);

@@ -1,12 +1,15 @@
-// Questions by mail, from the ask to the closing mail, over a real SMTP server.
+// Questions by mail, from the ask to the closing mail, over a real SMTP server. HOLDPOINT_FUZZ_SEED makes other asks.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { asks as generatedAsks, labelsOf } from './asks.mjs';
 import { eventually, findBinary, gate, publicUrl, startWorld } from './harness.mjs';
 import { startMailServer } from './mail_server.mjs';
 import { form, hiddenFields } from './people.mjs';
 
+const seed = Number(process.env.HOLDPOINT_FUZZ_SEED ?? 20261116);
 const options = { timeout: 60_000 };
 const ana = 'ana@example.org';
 const ben = 'ben@example.org';
@@ -31,10 +34,10 @@ const emailSettings = (mail, more = {}) => ({
 });
 
 // Lives on a mail server and a Holdpoint that sends there.
-async function start({ agents, settings = {}, offersTls }) {
+async function start({ agents, settings = {}, limits, offersTls }) {
   const mail = await startMailServer({ offersTls });
   try {
-    const world = await startWorld({ agents, settings: emailSettings(mail, settings) });
+    const world = await startWorld({ agents, limits, settings: emailSettings(mail, settings) });
     const trigger = async (agent) => {
       const { status, json, text } = await world.request('POST', `/agent/webhook/${agent}`, { body: {} });
       assert.equal(status, 202, text);
@@ -267,6 +270,47 @@ describe('mail', () => {
       assert.ok(!/<(b|i|u|script)>/.test(m.html.replace(/<i>$/, '')), m.html);
       assert.ok(answerLinks(m).some((target) => new URL(target, publicUrl).searchParams.get('answer') === '<b>bold</b> & "quoted"'));
     });
+  }
+});
+
+// Lines and what nobody sees are the writer's; the words are what counts.
+const seen = (text) => text.replace(/[\r\n\t]/g, ' ').replace(/[\u0000-\u001f\u007f\ufeff]/g, '').replace(/\s+/g, ' ').trim();
+const unescaped = (html) => html.replace(/<[^>]*>/g, ' ').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+
+test(`mails about asks that nobody would write are sound and say what was asked (seed ${seed})`, { timeout: 180_000 }, async () => {
+  const cases = fc.sample(generatedAsks, { numRuns: 200, seed });
+  const agents = Object.fromEntries(cases.map(({ agent }) => [agent, { runner: 'external', async_questions: true, channels: [`email:${ana}`] }]));
+  const post = await start({ agents, limits: { max_options: 25 } });
+  const { mail, world, of } = post;
+  try {
+    let checked = 0;
+    for (const { ask, agent } of cases) {
+      const { status, json, text } = await world.request('POST', '/agent/ask', { body: { agent, ...ask } });
+      assert.equal(status, 202, text);
+      const mails = await mail.take(`the mails of ${json.session_id}`, of(json.session_id), ask.questions.length);
+      const { json: { deliveries } } = await world.request('GET', `/agent/deliveries?session=${json.session_id}`);
+      for (const [i, asked] of ask.questions.entries()) {
+        const { id } = deliveries.find(({ question_id: about }) => about === json.questions[i].id);
+        const m = mails.find(({ messageId }) => messageId === `<${id}@mail.example.org>`);
+        assert.ok(m, `none of the mails asks ${JSON.stringify(asked.question)}`);
+        assertSound(m);
+        assert.ok(m.subject.startsWith(`[${agent}] `) && [...m.subject].length < 150, m.subject);
+        const labels = labelsOf(asked);
+        for (const words of [asked.question, ...labels, asked.header ?? '']) {
+          assert.ok(seen(m.text).includes(seen(words)), `${JSON.stringify(words)} is not in the text`);
+          assert.ok(seen(unescaped(m.html)).includes(seen(words)), `${JSON.stringify(words)} is not in the HTML`);
+        }
+        const ours = (targets) => targets.filter((target) => target.includes(`/agent/answer/${json.session_id}?token=${tokenOf(m)}`)).map((target) => new URL(target, publicUrl).searchParams.get('answer'));
+        for (const targets of [linksOf(m.text), hrefsOf(m.html)]) assert.deepEqual(ours(targets).filter((label) => label !== null), labels);
+        checked += 1;
+      }
+      assert.equal((await world.request('POST', `/agent/session/${json.session_id}/cancel`)).status, 200);
+      const closings = await mail.take('the closing mails', (m) => of(json.session_id)(m) && m.inReplyTo, ask.questions.length);
+      closings.forEach(assertSound);
+    }
+    assert.ok(checked > 200, `${checked}`);
+  } finally {
+    await post.stop();
   }
 });
 

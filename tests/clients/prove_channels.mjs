@@ -38,11 +38,12 @@ export const proveChannels = () => {
       mail = await startMailServer({ offersTls: false });
       proof = await Proof.start({
         closed: true,
+        limits: { wrong_credentials_per_minute: 60 },
         agents: { approvals: { runner: 'external', async_questions: true }, guarded: { runner: 'external', async_questions: true, answerers: ['bob', 'slack:U0BOB'] } },
         settings: {
           slack: { bot_token: 'xoxb-proof', signing_secret: signingSecret, api_url: `${platforms.url}/slack`, users: ['U0ROBERT=bob'] },
           discord: { bot_token: 'proof', public_key: discordKey.publicKey, api_url: `${platforms.url}/discord` },
-          email: { smtp_url: mail.url, smtp_user: 'holdpoint', smtp_password: 'open sesame', smtp_tls: false, from: 'holdpoint@example.org', reply_to: 'reply@example.org', inbound_secret: [inboundSecret, inboundKey] },
+          email: { smtp_url: mail.url, smtp_user: 'holdpoint', smtp_password: 'open sesame', smtp_tls: false, from: 'holdpoint@example.org', asks_may_add: ['example.org'], reply_to: 'reply@example.org', inbound_secret: [inboundSecret, inboundKey] },
           questions: { slack_channel: '#ops' },
         },
       });
@@ -144,6 +145,7 @@ export const proveChannels = () => {
       };
       for (const body of ['payload=%zz', 'payload=%ff', 'a=1&'.repeat(101)]) await refused(400, 'bad_json', 'body', body);
       for (const payload of ['{', '[]', '"text"', '']) await refused(400, 'bad_json', 'payload', `payload=${encodeURIComponent(payload)}`);
+      for (const body of ['payloads={}', 'payload={}&payload={}']) await refused(400, 'bad_json', 'payload', body);
       await refused(422, 'invalid', 'payload.user.id', interactionBody({ ...button(nobody, 0), user: {} }));
       await refused(422, 'invalid', 'payload.actions', interactionBody(button(nobody, 'first')));
       await refused(413, 'too_large', 'body', `payload=${'x'.repeat(maxBodyBytes)}`);
@@ -308,6 +310,15 @@ export const proveChannels = () => {
       assert.deepEqual(entries.filter(({ action }) => action === 'unsubscribed').map(({ actor }) => actor), [to]);
     });
 
+    // From here on this address has to wait.
+    test('too many wrong secrets get 429, and a right one still counts', options, async () => {
+      const guess = () => proof.world.request('POST', '/email/inbound', { body: {}, headers: { authorization: 'Bearer guess' } });
+      let wrong = 0;
+      while ((await guess()).status === 401) assert.ok((wrong += 1) <= 60, 'wrong secrets are not counted');
+      assert.equal(proof.contract.check(await guess()).json.error.code, 'too_many_requests');
+      assert.equal(await came(reply('reply@example.org', 'yes')), 'unknown');
+    });
+
     test('nothing of the secrets is in the log', options, () => {
       const log = proof.world.log.join('\n');
       const tokens = mail.mails.flatMap(({ raw }) => raw.match(/[a-z2-7]{42}/g) ?? []);
@@ -318,7 +329,9 @@ export const proveChannels = () => {
 
   describe('channels, not set up', () => {
     let proof;
-    before(async () => { proof = await Proof.start({ closed: true, settings: { slack: { bot_token: 'xoxb-proof', api_url: 'http://127.0.0.1:1/api' } } }); }, options);
+    const api = { api_url: 'http://127.0.0.1:1/api' };
+    const unfinished = { slack: { bot_token: 'xoxb-proof', ...api }, discord: { bot_token: 'proof', ...api } };
+    before(async () => { proof = await Proof.start({ closed: true, settings: unfinished }); }, options);
     after(() => proof?.stop(), options);
 
     test('what is not set up says so', options, async () => {
@@ -328,7 +341,7 @@ export const proveChannels = () => {
         assert.match(error.message, setting);
       };
       await refused('/slack/interactions', /\[slack\] signing_secret/);
-      await refused('/discord/interactions', /\[discord\] bot_token/);
+      await refused('/discord/interactions', /\[discord\] public_key/);
       await refused('/email/inbound', /inbound_secret/);
       for (const method of ['GET', 'POST']) await proof.send(404, method, `/email/unsubscribe?token=${'a'.repeat(42)}`);
     });

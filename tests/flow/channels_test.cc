@@ -140,6 +140,29 @@ TEST_CASE("an ask that names a channel nobody set up is refused, naming it") {
   }
 }
 
+TEST_CASE("an ask may add only those mail readers whom somebody else has named") {
+  Platforms p;
+  Addresses::Options options;
+  options.email = "smtp://mail.example";
+  options.email_to = {"Ana@example.org"};
+  options.asks_may_add = {"cy@other.example", "Team.example"};
+  const Addresses addresses(options);
+  AgentDefinition agent;
+  agent.answerers = {"dee@deep.example"};
+  agent.channels = {{"email", "eve@eden.example"}};
+  for (const char* good : {"ana@example.org", "cy@other.example", "who@team.example",
+                           "dee@deep.example", "Eve@eden.example"}) {
+    CAPTURE(good);
+    CHECK_NOTHROW(addresses.of_ask(&agent, {{"email", good}}));
+  }
+  for (const char* bad : {"bo@example.org", "x@other.example", "who@sub.team.example",
+                          "who@evilteam.example", "mallory@evil.example"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(addresses.of_ask(&agent, {{"email", bad}}), BadRequest);
+  }
+  CHECK_THROWS_AS(addresses.of_ask(nullptr, {{"email", "dee@deep.example"}}), BadRequest);
+}
+
 TEST_CASE("once decided, every message is brought up to date, but not the decider's own mail") {
   Platforms p;
   const auto id = p.ask(R"(["discord:77","email"])");

@@ -2,10 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
+#include <algorithm>
 
 #include "tests/net/tiny_server.h"
 #include "tests/net/tiny_smtp_server.h"
+#include "tests/support/eventually.h"
 #include "tests/support/temp_dir.h"
 
 namespace holdpoint {
@@ -125,7 +126,7 @@ TEST_CASE("what the operator can mend is tried again, and the error names the se
   }
   SUBCASE("no login where one is wanted") {
     for (const std::string reply : {"530 5.7.0 Authentication required",
-                                     "554 5.7.1 <ana@example.org>: Relay access denied"}) {
+                                    "554 5.7.1 <ana@example.org>: Relay access denied"}) {
       TinySmtpServer server(to("RCPT", reply));
       const SmtpResult result = send_one(*make_smtp_client(in_the_clear(server.url())));
       CHECK(result.kind == Kind::failed);
@@ -245,6 +246,23 @@ TEST_CASE("a server that says nothing more costs no longer than the time given")
   CHECK(result.kind == Kind::failed);
   CHECK(result.error == "the mail server did not answer in time");
   CHECK(std::chrono::steady_clock::now() - started < 10s);
+}
+
+TEST_CASE("a server that does not say goodbye is not waited for") {
+  TinySmtpServer server([](const std::string& line) -> std::optional<std::string> {
+    if (line.starts_with("RCPT TO:<gone")) return "550 5.1.1 No such user";
+    return line == "QUIT" ? std::optional<std::string>("") : std::nullopt;
+  });
+  const auto started = std::chrono::steady_clock::now();
+  auto sender = make_smtp_client(in_the_clear(server.url()));
+  CHECK(sender->send(kFrom, "gone@example.org", kMessage, nullptr).kind == Kind::refused);
+  CHECK(send_one(*sender).kind == Kind::sent);
+  sender.reset();
+  CHECK(std::chrono::steady_clock::now() - started < 20s);
+  CHECK(test::eventually([&] {
+    const auto lines = server.lines();
+    return std::count(lines.begin(), lines.end(), "QUIT") == 2;
+  }));
 }
 
 TEST_CASE("a mail that is called off ends at once") {

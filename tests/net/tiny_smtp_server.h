@@ -118,7 +118,7 @@ class TinySmtpServer {
       if (*line == "DATA") usual = "354 Go on";
       if (*line == "QUIT") usual = "221 2.0.0 Bye";
       const bool goes_on = reply(connection, *line, usual);
-      if (!goes_on || *line == "QUIT") return;
+      if (!goes_on || (*line == "QUIT" && !(say_ && say_(*line)))) return;
       if (*line == "DATA" && !(say_ && say_(*line))) {
         mail.data.clear();
         for (auto text = next(); text && *text != "."; text = next()) {

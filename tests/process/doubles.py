@@ -29,7 +29,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    do_GET = do_POST
+    do_GET = do_PATCH = do_POST
 
     def log_message(self, *_):
         pass

@@ -1,13 +1,16 @@
 """Who may do what, route by route: tries every cell of the table in docs/security.md."""
 
 import itertools
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
-from access import (PASSWORD, Caller, add_user, command, expire_key, inputs_of, key_id, log_in, make_key, new_key, new_user,
+from access import (FORM, PASSWORD, Caller, add_user, command, expire_key, inputs_of, key_id, log_in, make_key, new_key, new_user,
                     with_key)
 from client import check, equal, wait_until
 from harness import HERE, case, external_agent, http_agent
+from platforms import DISCORD_CHANNEL, INBOUND_SECRET, Platforms
 from tables import audit, difference, dump, look
 
 ROOT = HERE.parents[1]
@@ -17,10 +20,13 @@ ROLES = ["viewer", "answerer", "admin"]
 SCOPES = ["sessions:create", "sessions:read", "questions:ask", "questions:read", "questions:answer", "webhook:worker",
           "webhook:other", "admin"]
 UNRELATED = "webhook:other"
+# What some routes need in place of a key or a login; no scope and no role stands for it.
+OWN = {"Slack's signature", "Discord's signature", "inbound secret", "a mail's link"}
 
 # For people: refusals are pages, and openapi.json leaves them out.
 PAGES = {"GET /", "GET /question/{id}", "POST /question/{id}", "GET /login", "POST /login", "POST /logout",
-         "GET /agent/answer/{session}", "GET /assets/page.css", "GET /assets/icon.svg"}
+         "GET /agent/answer/{session}", "GET /assets/page.css", "GET /assets/icon.svg", "GET /email/unsubscribe",
+         "POST /email/unsubscribe"}
 # Routes that openapi.json does not describe yet. Empty it once it does.
 AWAITED_IN_OPENAPI = set()
 
@@ -35,7 +41,7 @@ def read_matrix():
     for row in rows[2:]:
         equal(len(row), len(COLUMNS), f"the number of cells of {row}")
         check(row[0] not in matrix, f"{row[0]} stands there twice")
-        check(set(row[2:]) <= {"ok", "401", "403", "login"}, f"unknown cells in {row}")
+        check(set(row[2:]) <= {"ok", "401", "403", "404", "login"}, f"unknown cells in {row}")
         matrix[row[0]] = dict(zip(COLUMNS, row))
     return matrix
 
@@ -43,8 +49,8 @@ def read_matrix():
 def accepts(row, scope):
     """Whether a key with that scope alone may use the route, by the rules under the table."""
     needs = row["needs"].replace("{agent}", "worker")
-    if scope == needs:
-        return True
+    if scope == needs or needs in OWN:
+        return scope == needs
     if row["route"] == "POST /agent/session/{id}/cancel" and scope in ("questions:ask", "questions:answer"):
         return True
     if scope == "sessions:create":
@@ -61,6 +67,11 @@ class Call:
     stream: bool = False
     status: int = 200
     location: str = None
+    headers: dict = field(default_factory=dict)
+    # Where the route has a credential of its own: the headers or the query that carry it, and its name in the audit log.
+    own_headers: dict = field(default_factory=dict)
+    own_query: str = ""
+    credential: str = None
 
 
 class Stage:
@@ -70,8 +81,9 @@ class Stage:
         agent = world.http_agent(lambda turn: {"error": "no luck", "retry": False} if turn["payload"].get("fail")
                                  else {"result": {}})
         receiver = world.receiver()
+        self.platforms = Platforms(world)
         self.server = world.server(
-            {"limits": {"wrong_credentials_per_minute": 1_000_000}}, start=False,
+            {"limits": {"wrong_credentials_per_minute": 1_000_000}, **self.platforms.settings}, start=False,
             agents=[http_agent("worker", agent), external_agent("desk"),
                     external_agent("caller", question_callback=receiver.url)])
         keys = {scope: new_key(self.server, scope, name=scope) for scope in SCOPES}
@@ -97,9 +109,16 @@ class Stage:
     def log_in(self, role):
         return log_in(self.server, f"{role}-user")
 
-    def ask(self, agent="desk"):
-        asked = self.keys["questions:ask"].ask("Ship it?", agent=agent)
+    def ask(self, agent="desk", **more):
+        asked = self.keys["questions:ask"].ask({"question": "Ship it?", "options": ["yes", "no"]}, agent=agent, **more)
         return asked["session_id"], asked["questions"][0]["id"]
+
+    def mail(self):
+        """(the mail of a new question, its recipient, its delivery)"""
+        to = f"user{next(self.numbers)}@example.org"
+        session, _ = self.ask(channels=[f"email:{to}"])
+        [delivery] = self.admin.deliveries(session=session)
+        return self.platforms.post.mail_to(to), to, delivery["id"]
 
     def failed_session(self):
         session = self.keys["sessions:create"].trigger("worker", {"fail": True})
@@ -149,6 +168,34 @@ def answer_page(stage):
     return Call(f"/agent/answer/{session}", status=303, location=f"/question/{question}")
 
 
+def slack_click(stage):
+    _, question = stage.ask(channels=["slack:#ops"])
+    payload = {"type": "block_actions", "user": {"id": "U0ANA", "username": "ana"},
+               "actions": [{"type": "button", "block_id": f"hp:{question}:0", "action_id": "pick:0"}]}
+    body = urlencode({"payload": json.dumps(payload)}).encode()
+    return Call("/slack/interactions", body, headers=FORM, own_headers=stage.platforms.sign_slack(body),
+                credential="slack:U0ANA")
+
+
+def discord_click(stage):
+    _, question = stage.ask(channels=[f"discord:{DISCORD_CHANNEL}"])
+    body = json.dumps({"type": 3, "member": {"user": {"id": "77", "username": "ana"}},
+                       "data": {"component_type": 2, "custom_id": f"hp:{question}:o:0"}}).encode()
+    return Call("/discord/interactions", body, own_headers=stage.platforms.discord_key.sign(body), credential="discord:77")
+
+
+def mail_reply(stage):
+    mail, to, delivery = stage.mail()
+    return Call("/email/inbound", {"from": to, "to": mail["Reply-To"], "text": "yes"},
+                own_headers={"Authorization": f"Bearer {INBOUND_SECRET}"}, credential=f"mail:{delivery}")
+
+
+def unsubscribe(stage):
+    mail, _, delivery = stage.mail()
+    path, _, query = mail["List-Unsubscribe"].strip("<>").removeprefix(stage.server.url).partition("?")
+    return Call(path, own_query=f"?{query}", credential=f"mail:{delivery}")
+
+
 ASK = {"agent": "desk", "questions": [{"question": "May I?"}]}
 CALLS = {
     "GET /healthz": plain("/healthz"),
@@ -191,8 +238,13 @@ CALLS = {
     "GET /agent/audit/verify": plain("/agent/audit/verify"),
     "GET /": plain("/"),
     "GET /question/{id}": on_question("/question/{}"),
-    "POST /question/{id}": on_question("/question/{}", form={"own": "yes", "do": "answer"}),
+    "POST /question/{id}": on_question("/question/{}", form={"choice": "yes", "do": "answer"}),
     "POST /logout": plain("/logout", form={}, status=303, location="/login"),
+    "POST /slack/interactions": slack_click,
+    "POST /discord/interactions": discord_click,
+    "POST /email/inbound": mail_reply,
+    "GET /email/unsubscribe": unsubscribe,
+    "POST /email/unsubscribe": unsubscribe,
 }
 
 
@@ -206,6 +258,8 @@ def callers_of(stage, row, column):
         return [("nobody", stage.nobody, None)]
     if column == "wrong scope":
         return [key(scope) for scope in SCOPES if not accepts(row, scope)] if not open_to_all else [key(UNRELATED)]
+    if column == "right scope" and row["needs"] in OWN:
+        return [(row["needs"], stage.nobody, None)]
     if column == "right scope":
         return [key(scope) for scope in SCOPES if accepts(row, scope)] if not open_to_all else [key("sessions:read")]
     if column == "agent key":
@@ -217,12 +271,16 @@ def callers_of(stage, row, column):
     return [(column, stage.ended[column][row["needs"] == "questions:ask"], None)]
 
 
-def send(caller, route, call):
+def send(caller, route, call, own=False):
+    """`own`: with the route's own credential."""
     if call.stream:
         return caller.stream(call.path)
+    path = call.path + (call.own_query if own else "")
     if route.startswith("GET "):
-        return caller.get(call.path)
-    return caller.post(call.path, call.body) if call.form is None else caller.form(call.path, call.form)
+        return caller.get(path)
+    if call.form is not None:
+        return caller.form(path, call.form)
+    return caller.post(path, call.body, {**call.headers, **(call.own_headers if own else {})})
 
 
 def check_refused(row, cell, reply):
@@ -234,6 +292,8 @@ def check_refused(row, cell, reply):
     equal(reply.status, int(cell), f"status of {reply}")
     if page:
         check(reply.headers["Content-Type"].startswith("text/html"), f"{reply} is no page")
+    elif row["needs"] in OWN:
+        check(reply.error["code"] in ("bad_signature", "unauthenticated"), f"the code of {reply}")
     elif cell == "401":
         equal(reply.error["code"], "unauthenticated", f"the code of {reply}")
         equal(reply.headers["WWW-Authenticate"], "Bearer", f"WWW-Authenticate of {reply}")
@@ -250,7 +310,7 @@ def check_let_in(stage, row, column, caller, credential):
         call.status, call.location = 303, "/"  # They are in already.
     stage.settle()
     before, last = dump(stage.server), audit(stage.server)[-1]["seq"]
-    reply = send(caller, route, call)
+    reply = send(caller, route, call, own=row["needs"] in OWN)
     after, written = dump(stage.server), audit(stage.server, last)
     stage.settle()
     equal(reply.status, call.status, f"status of {reply}")
@@ -261,8 +321,7 @@ def check_let_in(stage, row, column, caller, credential):
         equal(difference(before, after), {}, f"{reply} changed rows")
     elif route != "POST /logout" or column in ROLES:  # A key has no login to end.
         check(difference(before, after), f"{reply} changed nothing")
-        if route == "POST /login":
-            credential = "user:viewer-user"
+        credential = "user:viewer-user" if route == "POST /login" else call.credential or credential
         equal({entry["credential"] for entry in written}, {credential}, f"who did it by the audit log: {reply}")
 
 

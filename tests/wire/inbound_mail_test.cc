@@ -203,11 +203,18 @@ TEST_CASE("no bytes break the reader") {
   for (int i = 0; i < 20000; ++i) many += "--b\r\n\r\nx\r\n";
   std::string headers;
   for (int i = 0; i < 50000; ++i) headers += "X: y\r\n";
+  // Each would overflow the stack or take minutes if it were handed on as it is.
+  std::string groups = "Content-Type: message/rfc822\r\n\r\nTo:\r\n ";
+  while (groups.size() < (5u << 20)) groups += groups.size() % 900 < 2 ? "g:\r\n " : "g:";
+  std::string parts;
+  while (parts.size() < (5u << 20)) {
+    parts += "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n";
+  }
   std::string comments = "From: ";
   comments.append(100'000, '(');
   for (const std::string& raw :
        {std::string(), std::string("\0", 1), std::string("\xff\xfe"), deep, nested, many, headers,
-        comments, std::string(100'000, '<'), "From: " + std::string(100'000, '<'),
+        groups, parts, comments, std::string(100'000, '<'), "From: " + std::string(100'000, '<'),
         "Content-Type: multipart/mixed; boundary=\r\n\r\n--\r\n"s}) {
     const auto read = read_mail(raw);
     CHECK(is_clean_utf8(read.text));
