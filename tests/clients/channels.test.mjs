@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 import { startDiscord } from './discord_standin.mjs';
 import { eventually, publicUrl, startReceiver, startWorld } from './harness.mjs';
 import { form, hiddenFields } from './people.mjs';
-import { outcome, settledLine } from './rounds.mjs';
+import { ask, deploy, outcome, settledLine } from './rounds.mjs';
 import { startSlack } from './slack_standin.mjs';
 
 const options = { timeout: 90_000 };
@@ -49,6 +49,7 @@ before(async () => {
       hooked: { ...asks('Hooked?'), question_callback: `${slack.url}/services/T0/B0/secret` },
     },
     settings: {
+      questions: { notify_slack: true, slack_channel: '#approvals', notify_email: true, email_to: ['fay@example.org'], discord_channel: '1500000000000000009' },
       slack: { api_url: slack.apiUrl, bot_token: slack.botToken, signing_secret: slack.signingSecret, webhook_hosts: [new URL(slack.url).host] },
       discord: { api_url: discord.apiUrl, bot_token: discord.botToken, public_key: discord.publicKey },
       email: { smtp_url: `smtp://127.0.0.1:${smtp.server.address().port}`, smtp_tls: false, from: 'Holdpoint <holdpoint@example.org>' },
@@ -61,6 +62,9 @@ after(async () => {
   await world?.stop();
   await Promise.all([slack?.close(), discord?.close(), receiver?.close(), new Promise((resolve) => { smtp ? smtp.close(resolve) : resolve(); })]);
   assert.deepEqual([...slack.refused, ...discord.refused], []);
+  const log = world.log.join('\n');
+  for (const secret of [slack.botToken, slack.signingSecret, discord.botToken, 'services/T0/B0/secret', `${slack.url}/actions/`]) assert.ok(!log.includes(secret), 'a secret is in the log');
+  assert.doesNotMatch(log, /token=[\w-]{20}/);
 }, options);
 
 async function trigger(agent) {
@@ -159,4 +163,42 @@ test('a Slack webhook\'s message has links for buttons, and its page answers', o
   const line = settledLine(await outcome(world, id));
   assert.match(line, /: No$/);
   await eventually('a closing message', () => slack.posted.find(({ blocks }) => JSON.stringify(blocks).includes(line)));
+});
+
+test('questions go where the settings say, and where their ask adds', options, async () => {
+  const { ids: [id], session } = await ask(world, [], deploy);
+  await eventually('the message in Slack', () => [...slack.messages.values()].find(({ channel, blocks }) => channel === 'C0APPROVALS' && JSON.stringify(blocks).includes(id)));
+  await mailOf(session, 'fay@example.org');
+  const more = await ask(world, ['discord', 'slack:C0MORE', 'slack:#approvals'], deploy);
+  await eventually('the message in Discord', () => [...discord.messages.values()].find(({ channel, components }) => channel === '1500000000000000009' && JSON.stringify(components).includes(more.ids[0])));
+  await slack.take('C0MORE');
+  // The same place twice is one message.
+  const { deliveries } = (await world.request('GET', `/agent/deliveries?session=${more.session}`)).json;
+  assert.deepEqual(deliveries.map(({ channel }) => channel).sort(), ['discord', 'email', 'slack', 'slack']);
+  for (const [target, pattern] of [['slack:', /channels/], ['pigeon', /channels/], ['discord:#ops', /channels/], ['email:no address', /channels/]]) {
+    const { status, json } = await world.request('POST', '/agent/ask', { body: { questions: [deploy], channels: [target] } });
+    assert.equal(status, 422, target);
+    assert.match(json.error.field, pattern);
+  }
+});
+
+test('`channels test` sends a sample to each, closes it, and names what is wrong', options, async () => {
+  for (const [name, to] of [['slack', 'C0SAMPLE'], ['discord', '1500000000000000008'], ['email', 'gus@example.org']]) {
+    const { code, out } = await world.command(['channels', 'test', name, '--to', to]);
+    assert.equal(code, 0, out);
+    assert.match(out, /ok {4}closed the sample/);
+  }
+  const [sample] = await slack.take('C0SAMPLE');
+  assert.deepEqual(slack.controls(sample), []);
+  assert.deepEqual(discord.controls((await discord.take('1500000000000000008'))[0]), []);
+  for (const [name, more, complaint] of [
+    ['slack', { HOLDPOINT_SLACK_BOT_TOKEN: 'xoxb-wrong' }, /FAIL {2}bot_token: .*bot_token/],
+    ['slack', { HOLDPOINT_SLACK_API_URL: 'http://127.0.0.1:1/api' }, /FAIL {2}bot_token: .*reached/],
+    ['discord', { HOLDPOINT_DISCORD_BOT_TOKEN: 'wrong' }, /FAIL {2}bot_token: .*bot_token/],
+    ['email', { HOLDPOINT_EMAIL_SMTP_URL: 'smtp://127.0.0.1:1' }, /FAIL/],
+  ]) {
+    const { code, out } = await world.command(['channels', 'test', name, '--to', name === 'email' ? 'gus@example.org' : 'C0SAMPLE'], more);
+    assert.equal(code, 1, out);
+    assert.match(out, complaint);
+  }
 });

@@ -309,6 +309,16 @@ ${Object.entries(settings).map(([section, values]) => `[${section}]\n${toml(valu
       await ready();
     };
 
+    // Another command of the same binary, with the same settings: {code, out}. `more` goes into the environment.
+    world.command = async (args, more = {}) => {
+      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_')));
+      const child = spawn(binary, [...args, '--settings', path.join(folder, 'settings.toml')], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...env, ...more } });
+      const chunks = [];
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => chunks.push(text));
+      const [code] = await within(20_000, args.join(' '), once(child, 'close'));
+      return { code, out: chunks.join('') };
+    };
+
     await ready();
     if (closed) await world.key('admin');
   } catch (error) {

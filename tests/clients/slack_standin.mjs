@@ -176,6 +176,7 @@ export async function startSlack({
     if (!tickets.delete(ticket)) return socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
     return upgrades.handleUpgrade(request, socket, head, (ws) => {
       sockets.add(ws);
+      ws.openedAt = Date.now();
       ws.on('close', () => sockets.delete(ws));
       ws.on('message', (data) => {
         const { envelope_id: id, payload, ...rest } = JSON.parse(data);
@@ -199,9 +200,10 @@ export async function startSlack({
   // ---- People
 
   // Gives what we said back, for each time it was delivered: {status, ms, payload}.
-  slack.deliver = async (payload, { times = 1 } = {}) => {
+  // `over` is the connection to use, of several.
+  slack.deliver = async (payload, { times = 1, over } = {}) => {
     if (slack.socketMode) {
-      const ws = await connected();
+      const ws = over ?? await connected();
       const ids = Array.from({ length: times }, () => randomUUID());
       const sent = Date.now();
       for (const id of ids) ws.send(JSON.stringify({ envelope_id: id, type: 'interactive', accepts_response_payload: true, payload }));

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * `answer(call)` gives {status, headers, body}; a body that is an object goes out as JSON.
  * Trouble comes before the answer, in place of it, or after it has had its effect:
- *   trouble({ when, times, slow, respond, drop, lose }): `slow` waits so many ms first, `respond()` answers in place of
- *   the platform, `drop` hangs up before anything happened, `lose` afterwards, so that the caller cannot know.
+ *   trouble({ when, times, slow, respond, drop, hold, lose }): `slow` waits so many ms before anything happens, `hold`
+ *   after it, `respond()` answers in place of the platform, `drop` hangs up before anything happened, `lose` afterwards, so that the caller cannot know.
  */
 export async function startStandin(answer) {
   const calls = [];
@@ -28,6 +28,7 @@ export async function startStandin(answer) {
       if (trouble?.slow) await sleep(trouble.slow);
       const { status = 200, headers = {}, body = '' } = trouble?.respond?.(call) ?? await answer(call);
       call.status = status;
+      if (trouble?.hold) await sleep(trouble.hold);
       if (trouble?.lose) return request.socket.destroy();
       const isText = typeof body === 'string';
       return response.writeHead(status, { ...(isText ? {} : { 'content-type': 'application/json; charset=utf-8' }), ...headers }).end(isText ? body : JSON.stringify(body));

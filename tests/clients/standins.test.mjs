@@ -155,3 +155,22 @@ test('discord.js\'s own client posts, edits, is refused as by Discord, and keeps
   assert.ok(Date.now() - started >= 900);
   assert.deepEqual(discord.hasty, []);
 });
+
+test('who does not wait as long as they were told is noticed', options, async () => {
+  const early = (call, after) => new Promise((resolve) => { setTimeout(() => resolve(call()), after); });
+  const send = () => fetch(`${slack.apiUrl}/chat.postMessage`, {
+    method: 'POST', headers: { authorization: `Bearer ${slack.botToken}`, 'content-type': 'application/json' }, body: JSON.stringify({ channel: 'C0EARLY', text: 'x', blocks }),
+  });
+  slack.limit('chat.postMessage', 'C0EARLY', 2);
+  assert.equal((await send()).headers.get('retry-after'), '2');
+  await early(send, 500);
+  assert.equal(slack.hasty.pop().channel, 'C0EARLY');
+
+  const write = () => fetch(`${discord.apiUrl}/channels/1500000000000000003/messages`, {
+    method: 'POST', headers: { authorization: `Bot ${discord.botToken}`, 'user-agent': 'DiscordBot (https://example.org, 1)' }, body: '{}',
+  });
+  discord.limit('POST', '1500000000000000003', 2);
+  assert.equal((await (await write()).json()).retry_after, 2);
+  await early(write, 500);
+  assert.equal(discord.hasty.pop().bucket, 'POST 1500000000000000003');
+});
