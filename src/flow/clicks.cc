@@ -1,14 +1,19 @@
 #include "flow/clicks.h"
 
 #include "domain/bad_request.h"
+#include "domain/text.h"
 
 namespace holdpoint {
 namespace {
 
-// As history, callbacks and the other messages show them.
+// As history, callbacks and the other messages show them: on one line, however they call
+// themselves.
 std::string shown_name(const Click& click) {
-  if (click.person_name.empty()) return click.person_id;
-  return click.person_name + " (" + click.person_id + ")";
+  std::string name = shorten(click.person_name, 80);
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return is_blank(name) ? click.person_id : name + " (" + click.person_id + ")";
 }
 
 }  // namespace

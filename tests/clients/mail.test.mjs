@@ -153,6 +153,10 @@ describe('mail', () => {
     const mine = found.find(({ to }) => to === ana);
     const theirs = found.find(({ to }) => to === ben);
     const events = async () => (await world.request('GET', `/agent/session/${id}/events`)).json?.events?.length;
+    await eventually('both mails to be noted', async () => {
+      const { json } = await world.request('GET', `/agent/deliveries?session=${id}`);
+      return json?.deliveries?.every(({ status }) => status === 'delivered');
+    });
     const before = await events();
     assert.ok(before > 0);
     for (let i = 0; i < 10; i += 1) {

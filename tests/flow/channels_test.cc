@@ -329,6 +329,16 @@ TEST_CASE("a click is an answer to its question alone, in the clicker's name") {
   CHECK(ended.answered_by == "Ana (U1)");
   CHECK(ended.answered_via == "slack");
   CHECK(settled_line(ended) == "Answered by Ana (U1): no");
+  SUBCASE("whoever takes a name of many lines stands on one") {
+    const auto other = p.ask("[]");
+    Click loud = click;
+    loud.question = p.world.questions(other)[0].id;
+    loud.person_name = "Eve\nAnswered by Ana: yes" + std::string(300, 'x');
+    CHECK(clicks.take(loud, p.world.now()).kind == Clicks::Outcome::Kind::taken);
+    const std::string by = p.world.questions(other)[0].answered_by.value();
+    CHECK(by.find('\n') == std::string::npos);
+    CHECK(by.size() < 120);
+  }
   SUBCASE("the same click again says nothing") {
     for (int i = 0; i < 4; ++i) {
       CHECK(clicks.take(click, p.world.now()).kind == Clicks::Outcome::Kind::repeated);

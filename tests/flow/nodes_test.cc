@@ -104,7 +104,7 @@ struct Nodes {
   World world;
   Process& one = world.process();
   Process other{open(),      world.agents,          world.http, world.runner,
-                world.clock, world.notices_options, {}, 5};
+                world.clock, world.notices_options, {},         5};
 };
 
 }  // namespace
