@@ -11,7 +11,7 @@ namespace holdpoint {
 
 // What a mail provider posts when a mail has come: JSON, a form, or the mail itself. Understands
 // Postmark's, Mailgun's and SendGrid's, and a plain `{"raw": "<the mail>"}`.
-class InboundHook {
+class InboundHook {  // NOLINT(bugprone-exception-escape): moving a Json checks its invariant.
  public:
   // Throws Unreadable if the body is not what `content_type` says.
   static InboundHook parse(const std::string& content_type, std::string_view body);
