@@ -47,10 +47,7 @@ class Addresses {
   // Whether this callback is an incoming webhook of Slack's, which wants a message of its own kind.
   bool is_slack_webhook(const std::string& url) const;
   // Whether there is anything but callbacks.
-  bool any() const {
-    return options_.slack || options_.discord || options_.email ||
-           !options_.slack_webhook_hosts.empty();
-  }
+  bool any() const { return options_.slack || options_.discord || options_.email; }
 
  private:
   bool may_add(const AgentDefinition* agent, const Target& mail) const;

@@ -139,7 +139,10 @@ void Notices::call_back(Transaction& tx, Story& story, const Question& q, const 
 }
 
 void Notices::question_settled(Transaction& tx, Story& story, const Question& q, Time now) {
-  if (options_.addresses.any()) {
+  // Most deployments have callbacks alone, and an answer's path is not to pay for more.
+  const auto callback = destination_for(q.agent_name, "question_pending");
+  const bool webhook = callback && options_.addresses.is_slack_webhook(callback->url);
+  if (webhook || options_.addresses.any()) {
     for (const auto& post : delivery_store::posts_about(tx, q)) {
       const auto questions =
           post.ask ? question_store::of_ask(tx, q.session_id, *post.ask) : std::vector<Question>{q};
