@@ -17,7 +17,7 @@ from harness import BINARY, HERE, case, clean_environment, command_agent, extern
 from pages import read_page
 
 TABLES = ["agent_sessions", "agent_questions", "agent_messages", "agent_events", "deliveries", "disabled_destinations", "api_keys",
-          "users", "logins", "answer_links", "webhook_receipts", "audit_log", "audit_head", "audit_pending", "server_secrets"]
+          "users", "logins", "answer_links", "webhook_receipts", "mail_receipts", "audit_log", "audit_head", "audit_pending", "server_secrets"]
 ON_FILE = "sqlite:holdpoint.db"
 POEM = {"asks": [{"questions": [{"question": "What style?", "options": ["haiku", "sonnet"]}]}]}
 
