@@ -184,10 +184,11 @@ class CurlImap final : public ImapClient {
       return came;
     };
     while (true) {
-      std::size_t newline;
-      while ((newline = buffer_.find("\r\n")) == std::string::npos) {
+      std::size_t newline, looked_at = 0;
+      while ((newline = buffer_.find("\r\n", looked_at)) == std::string::npos) {
         if (buffer_.size() > kMostLineBytes)
           throw ImapError("the mail server sends lines without end");
+        looked_at = buffer_.empty() ? 0 : buffer_.size() - 1;  // It may end between the two.
         if (!need()) return std::nullopt;
       }
       std::string part = buffer_.substr(0, newline);
