@@ -59,8 +59,11 @@ before(async () => {
   discord.deliverTo = () => world.address();
 }, options);
 after(async () => {
-  await world?.stop();
-  await Promise.all([slack?.close(), discord?.close(), receiver?.close(), new Promise((resolve) => { smtp ? smtp.close(resolve) : resolve(); })]);
+  try {
+    await world?.stop();
+  } finally {
+    await Promise.all([slack?.close(), discord?.close(), receiver?.close(), new Promise((resolve) => { smtp ? smtp.close(resolve) : resolve(); })]);
+  }
   assert.deepEqual([...slack.refused, ...discord.refused], []);
   const log = world.log.join('\n');
   for (const secret of [slack.botToken, slack.signingSecret, discord.botToken, 'services/T0/B0/secret', `${slack.url}/actions/`]) assert.ok(!log.includes(secret), 'a secret is in the log');

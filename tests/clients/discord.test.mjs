@@ -31,8 +31,11 @@ describe('discord', { concurrency: true }, () => {
     [ana, ben] = [discord.person(anaId, 'ana'), discord.person(benId, 'ben')];
   }, options);
   after(async () => {
-    await world?.stop();
-    await discord?.close();
+    try {
+      await world?.stop();
+    } finally {
+      await discord?.close();
+    }
     // Whatever these tests did, Discord was sent nothing that it would refuse, and never too early.
     assert.deepEqual(discord?.refused.filter(({ path }) => !path.includes('/99/')), []);
     assert.deepEqual(discord?.hasty, []);
@@ -282,8 +285,11 @@ describe('discord, when it matters', () => {
     ana = discord.person(anaId, 'ana');
   }, options);
   after(async () => {
-    await world?.stop();
-    await discord?.close();
+    try {
+      await world?.stop();
+    } finally {
+      await discord?.close();
+    }
     assert.deepEqual(discord?.refused, []);
   }, options);
 
