@@ -24,6 +24,8 @@ std::optional<DeliveryStatus> delivery_status_from(std::string_view text) {
   return std::nullopt;
 }
 
+bool can_be_edited(std::string_view channel) { return channel == "slack" || channel == "discord"; }
+
 std::string token_mark(const DeliveryId& id) { return "{{token:" + id.text() + "}}"; }
 
 }  // namespace holdpoint

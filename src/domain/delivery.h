@@ -48,6 +48,10 @@ struct Delivery {
   std::vector<std::string> tokens;
 };
 
+// Whether a message of this channel can be changed once it is there. It shows each step; one that
+// can only be followed by another waits for the end.
+bool can_be_edited(std::string_view channel);
+
 // Holds the delivery's id, which no agent can know while it writes its question: else it could have
 // the token put into a text of its own.
 std::string token_mark(const DeliveryId& id);

@@ -1,5 +1,7 @@
 #include "domain/question.h"
 
+#include <algorithm>
+
 namespace holdpoint {
 
 std::string_view to_text(Style style) { return style == Style::buttons ? "buttons" : "select"; }
@@ -44,6 +46,11 @@ std::string choice_line(const Choice& choice) {
     line += *choice.text;
   }
   return line;
+}
+
+std::size_t count_settled(const std::vector<Question>& questions) {
+  return static_cast<std::size_t>(std::count_if(
+      questions.begin(), questions.end(), [](const Question& q) { return is_settled(q.status); }));
 }
 
 std::string settled_line(const Question& q) {

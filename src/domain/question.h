@@ -70,6 +70,9 @@ std::vector<std::int64_t> selected_index(const QuestionSpec& spec, const Choice&
 // The choice as one line of text, as people would say it.
 std::string choice_line(const Choice& choice);
 
+// How many of them have ended, in whatever way.
+std::size_t count_settled(const std::vector<Question>& questions);
+
 // How a settled question ended, as people are told in every channel: `Answered by ana: Yes`.
 std::string settled_line(const Question& question);
 

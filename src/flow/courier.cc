@@ -23,13 +23,8 @@ constexpr std::int64_t kMostRests = 50;
 // `slack.com:443#C1` is one of the hosts of `slack.com:443`.
 std::string platform_of(const std::string& host) { return host.substr(0, host.find('#')); }
 
-std::int64_t count_settled(const std::vector<Question>& questions) {
-  return std::count_if(questions.begin(), questions.end(),
-                       [](const Question& q) { return is_settled(q.status); });
-}
-
 bool all_settled(const std::vector<Question>& questions) {
-  return count_settled(questions) == static_cast<std::int64_t>(questions.size());
+  return count_settled(questions) == questions.size();
 }
 
 // A callback goes out once in any case: programs count on it. People need not hear of what is over.
@@ -38,9 +33,8 @@ bool is_obsolete(const Outgoing& message) {
   if (delivery.event == "question_pending") {
     return (delivery.channel != "url" || delivery.attempts > 1) && all_settled(message.questions);
   }
-  const bool edit = delivery.event == "question_settled" &&
-                    (delivery.channel == "slack" || delivery.channel == "discord");
-  return edit && !message.message_ref;
+  return delivery.event == "question_settled" && can_be_edited(delivery.channel) &&
+         !message.message_ref;
 }
 
 std::vector<Question> questions_of(Transaction& tx, const Delivery& delivery) {
@@ -247,16 +241,13 @@ void Courier::give_back(const Delivery& delivery) {
   db_.write([&](Transaction& tx) { delivery_store::release(tx, delivery, now); });
 }
 
-void Courier::catch_up(Transaction& tx, Story& story, const Outgoing& sent,
-                       const std::optional<std::string>& message_ref, Time now) {
+void Courier::catch_up(Transaction& tx, Story& story, const Outgoing& sent, Time now) {
   const Delivery& delivery = sent.delivery;
   if (delivery.channel == "url") return;
   const auto questions = questions_of(tx, delivery);
   if (count_settled(questions) == count_settled(sent.questions)) return;
   if (!delivery.follows) {
-    Delivery post = delivery;
-    post.message_ref = message_ref;
-    notices_.settle_message(tx, story, post, questions, now);
+    notices_.settle_message(tx, story, delivery, questions, now);
   } else if (const auto post = delivery_store::find(tx, *delivery.follows)) {
     notices_.settle_message(tx, story, *post, questions, now);
   }
@@ -300,7 +291,7 @@ void Courier::record(const Outgoing& message, const SendOutcome& outcome, Time n
     if (!delivery_store::record(tx, delivery, attempt, now)) return story;
     if (attempt.status == DeliveryStatus::delivered) {
       story.add(tx, events::delivery_sent(delivery, outcome.http_status), now);
-      catch_up(tx, story, message, outcome.message_ref, now);
+      catch_up(tx, story, message, now);
       return story;
     }
     story.add(tx, events::delivery_failed(delivery, outcome.error, wait), now);

@@ -73,8 +73,7 @@ class Courier {
   // Again while the store cannot take it, so that what arrived is not sent once more for that.
   void record_patiently(const Outgoing& message, const SendOutcome& outcome);
   // A message arrived that shows its questions as they were when it was sent.
-  void catch_up(Transaction& tx, Story& story, const Outgoing& sent,
-                const std::optional<std::string>& message_ref, Time now);
+  void catch_up(Transaction& tx, Story& story, const Outgoing& sent, Time now);
   // Puts an attempt that was not made, or broken off, back in line.
   void give_back(const Delivery& delivery);
 

@@ -40,12 +40,6 @@ Delivery after(const Delivery& post, std::string event, std::string body) {
 
 Address same_address(const Delivery& post) { return {post.channel, post.destination, post.host}; }
 
-// A message that is changed shows each step; one that can only be followed by another waits for the
-// end.
-bool can_be_edited(const Delivery& post) {
-  return post.channel == "slack" || post.channel == "discord";
-}
-
 bool decided_by_reader(const Delivery& mail, const Question& question) {
   return mail.channel == "email" && question.answered_via == "email" &&
          question.answered_by == mail.destination;
@@ -156,15 +150,14 @@ void Notices::question_settled(Transaction& tx, Story& story, const Question& q,
 
 void Notices::settle_message(Transaction& tx, Story& story, const Delivery& post,
                              const std::vector<Question>& questions, Time now) {
-  const auto settled = std::count_if(questions.begin(), questions.end(),
-                                     [](const Question& q) { return is_settled(q.status); });
-  const bool over = settled == static_cast<std::int64_t>(questions.size());
-  if (settled == 0 || (!over && !can_be_edited(post))) return;
+  const std::size_t settled = count_settled(questions);
+  const bool editable = can_be_edited(post.channel);
+  if (settled == 0 || (settled < questions.size() && !editable)) return;
   if (decided_by_reader(post, questions.front())) return;
   const auto before = delivery_store::following(tx, post.id, "question_settled");
   if (before.empty()) {
     owe(tx, story, after(post, "question_settled", ""), same_address(post), now);
-  } else if (can_be_edited(post) && delivery_store::redeliver(tx, before.front().id, now)) {
+  } else if (editable && delivery_store::redeliver(tx, before.front().id, now)) {
     story.delivery_due = true;
   }
 }

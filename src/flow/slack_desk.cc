@@ -1,7 +1,5 @@
 #include "flow/slack_desk.h"
 
-#include <algorithm>
-
 #include "base/log.h"
 #include "channels/slack_form.h"
 #include "domain/text.h"
@@ -14,11 +12,6 @@ constexpr std::size_t kMostComplaint = 500;
 constexpr Duration kRemembered{120'000};
 constexpr std::size_t kMostRemembered = 2000;
 constexpr int kMostReplacements = 3;
-
-std::int64_t count_settled(const std::vector<Question>& questions) {
-  return std::count_if(questions.begin(), questions.end(),
-                       [](const Question& q) { return is_settled(q.status); });
-}
 
 }  // namespace
 
