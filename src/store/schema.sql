@@ -246,3 +246,19 @@ CREATE TABLE mail_receipts (
   received_at TEXT NOT NULL
 );
 CREATE INDEX idx_mail_receipts_received ON mail_receipts(received_at);
+
+-- migration 5: the inbox
+
+-- Which kinds of channels a question went to when it was asked (`slack`, `email`, …), separated by spaces, for those who look for
+-- it by them.
+ALTER TABLE agent_questions ADD COLUMN channels TEXT NOT NULL DEFAULT '';
+
+-- The processes that serve this database: each keeps its row fresh, and takes it away when it stops.
+CREATE TABLE nodes (
+  id         TEXT PRIMARY KEY,
+  host       TEXT NOT NULL,
+  address    TEXT NOT NULL,           -- what it listens on
+  version    TEXT NOT NULL,
+  started_at TEXT NOT NULL,
+  seen_at    TEXT NOT NULL
+);
