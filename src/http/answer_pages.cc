@@ -1,6 +1,5 @@
 #include <variant>
 
-#include "base/embedded.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "http/api.h"
@@ -220,14 +219,6 @@ Response answer_question(Api& api, const Request& request) {
   return take(api, *visit, Form::parse(request.body));
 }
 
-Response asset(std::string_view content, const char* type) {
-  Response response;
-  response.body = std::string(content);
-  response.content_type = type;
-  response.headers = {{"Cache-Control", "public, max-age=300"}};
-  return response;
-}
-
 }  // namespace
 
 Response answer_by_link(Api& api, const Request& request) {
@@ -260,13 +251,9 @@ Routes page_routes(Api& api) {
   };
   return {
       {"GET", "/agent/answer/:id", own_check(), call(open_link), true},
-      {"GET", "/", scope("questions:read"), call(list_pending), true},
+      {"GET", "/questions", scope("questions:read"), call(list_pending), true},
       {"GET", "/question/:id", scope("questions:read"), call(open_question), true},
       {"POST", "/question/:id", scope("questions:answer"), call(answer_question), true, true},
-      {"GET", "/assets/page.css", nothing(),
-       [](Request&) { return asset(embedded::page_css, "text/css; charset=utf-8"); }},
-      {"GET", "/assets/icon.svg", nothing(),
-       [](Request&) { return asset(embedded::icon_svg, "image/svg+xml"); }},
   };
 }
 

@@ -94,6 +94,7 @@ Routes event_routes(Api& api);
 Routes delivery_routes(Api& api);
 Routes operation_routes(Api& api);
 Routes page_routes(Api& api);
+Routes app_routes(Api& api);
 Routes login_routes(Api& api);
 Routes channel_routes(Api& api);
 
@@ -103,6 +104,8 @@ Routes all_routes(Api& api);
 Response answer_by_link(Api& api, const Request& request);
 
 // Shared by the routes.
+// For pages with script: who they serve, and what a change must carry.
+std::string me_json(Api& api, const Request& request);
 void write_scopes(JsonWriter& out, const Scopes& scopes);
 Response json_response(int status, std::string body);
 // The id in the path, in lower case as ours are; one that no row can have is looked for in vain.

@@ -1,5 +1,7 @@
 #include "http/html.h"
 
+#include "http/assets.h"
+
 namespace holdpoint {
 
 Response html_page(int status, std::string_view title, std::string_view body) {
@@ -11,10 +13,9 @@ Response html_page(int status, std::string_view title, std::string_view body) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
   response.body += escape_html(title);
-  response.body +=
-      " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"/assets/page.css\">\n"
-      "<link rel=\"icon\" href=\"/assets/icon.svg\">\n</head>\n"
-      "<body>\n<main>\n";
+  response.body += " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"" +
+                   asset_path("page.css") + "\">\n<link rel=\"icon\" href=\"" +
+                   asset_path("icon.svg") + "\">\n</head>\n<body>\n<main>\n";
   response.body += body;
   response.body += "</main>\n</body>\n</html>\n";
   return response;

@@ -113,11 +113,16 @@ Response log_out(Api& api, const Request& request) {
   return response;
 }
 
-// For pages with script: who they serve, and what a change must carry.
 Response me(Api& api, const Request& request) {
   const Query query(request, {});
+  if (request.caller.kind == Caller::Kind::nobody) return *api.gate.refuse_unless(request, {});
+  return json_response(200, me_json(api, request));
+}
+
+}  // namespace
+
+std::string me_json(Api& api, const Request& request) {
   const Caller& caller = request.caller;
-  if (caller.kind == Caller::Kind::nobody) return *api.gate.refuse_unless(request, {});
   JsonWriter out;
   out.begin_object().member("kind", caller.kind == Caller::Kind::open  ? "open"
                                     : caller.kind == Caller::Kind::key ? "key"
@@ -131,10 +136,8 @@ Response me(Api& api, const Request& request) {
     out.value(api.gate.nonce_for(request.nonce_subject));
   }
   out.end_object();
-  return json_response(200, out.take());
+  return out.take();
 }
-
-}  // namespace
 
 Routes login_routes(Api& api) {
   const auto call = [&api](Response (*handle)(Api&, const Request&)) {
