@@ -1,7 +1,7 @@
 // A session's story: what the server told of it, as the rows of a timeline. Pure: no page, no clock.
 //
-// A row is { key, kind, tone, at, text, lines, took } and what its kind adds: a turn has `attempts` and `output`, an ask has `questions`, and
-// both an ask and an end have `deliveries`. `key` stays the same while a row grows. `tone` is '', 'good', 'warn' or 'bad'. `lines` say more.
+// A row is { key, kind, tone, at, text, lines, took } and what its kind adds: a turn has `attempts` and `output`, an ask has `questions`, an
+// answer has `quote`, and both an ask and an end have `deliveries`. `key` stays the same while a row grows. `tone` is '', 'good', 'warn' or 'bad'. `lines` say more.
 import { duration, span } from './time.js';
 
 const kVia = { web: 'in the inbox', api: 'through the API', link: 'by an answer link', slack: 'in Slack', discord: 'in Discord', email: 'by mail' };
@@ -120,7 +120,7 @@ const named = (row, question) => (row && row.questions.length > 1 ? ` ${question
 
 const spoken = (ms) => (ms < 10_000 ? duration(ms) : span(ms / 1000));
 
-// `changes` tells what becomes of the question, `text` says it; `after` is how long it took, in words, or empty.
+// `changes` tells what becomes of the question, `text` says it; `time` is how long it took, in words, or empty.
 const settle = (kind, tone, changes, text) => (book, event) => {
   const { question: id } = event.data;
   const row = book.askOf.get(id);
@@ -128,27 +128,26 @@ const settle = (kind, tone, changes, text) => (book, event) => {
   const question = row?.questions.find((one) => one.id === id) ?? { id, header: known?.header ?? '' };
   const took = row ? between(row.at, event.at) : null;
   Object.assign(question, { answer: known?.answer ?? null, ...changes(event.data, known) });
-  const what = question.answer === null ? '' : `: ${said(question.answer)}`;
-  const after = took === null ? '' : ` after ${spoken(took)}`;
-  book.add(kind, event, text({ data: event.data, question, what, after, which: named(row, question) }), { tone: tone(question), question: id });
+  const time = took === null ? '' : spoken(took);
+  book.add(kind, event, text({ data: event.data, question, time, after: time && ` after ${time}`, which: named(row, question) }), { tone: tone(question), question: id, quote: question.answer === null ? null : said(question.answer) });
   if (row?.questions.every(({ status }) => status !== 'pending')) Object.assign(row, { over: true, took });
 };
 
 const answered = settle('answer', () => 'good',
   ({ by = null, via = null }) => ({ status: 'answered', by, via }),
-  ({ data: { by = 'Somebody', via }, which, what, after }) => {
+  ({ data: { by = 'Somebody', via }, which, after }) => {
     const where = kVia[via] ?? (via ? `through ${via}` : '');
-    return `${by} answered${which}${where && ` ${where}`}${after}${what}`;
+    return `${by} answered${which}${where && ` ${where}`}${after}`;
   });
 
 const expired = settle('expiry', ({ status }) => (status === 'defaulted' ? 'warn' : 'bad'),
   ({ outcome }) => ({ status: outcome }),
-  ({ question, which, what, after }) =>
-    `${question.status === 'defaulted' ? `The default counts${which && ` for${which}`}${after}${what}` : `The time for an answer${which && ` to${which}`} ran out${after}`}`);
+  ({ question, which, time }) =>
+    `Nobody answered${which} in time${time && ` (${time})`}${question.status === 'defaulted' ? `; the default counts` : ''}`);
 
 const calledOff = settle('cancel', () => 'warn',
   (data, known) => ({ status: 'cancelled', by: known?.answered_by ?? null }),
-  ({ question, which, after }) => `${which ? `The question${which}` : 'The question'} was called off${question.by ? ` by ${question.by}` : ''}${after}`);
+  ({ question, which, after }) => `The question${which} was called off${question.by ? ` by ${question.by}` : ''}${after}`);
 
 // To what a message belongs, by when it was owed: its events come later, perhaps after the next ask.
 const home = (book, delivery) => {
