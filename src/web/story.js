@@ -171,8 +171,8 @@ const deliver = (status) => (book, event) => {
   delivery.reason = reason;
 };
 
-const note = (describe) => (book, event) => {
-  book.add('note', event, describe(event.data), { tone: event.type === 'trigger_repeated' ? '' : 'warn', lines: event.data.reason ? [event.data.reason] : [] });
+const aside = (describe) => (book, event) => {
+  book.add('aside', event, describe(event.data), { tone: event.type === 'trigger_repeated' ? '' : 'warn', lines: event.data.reason ? [event.data.reason] : [] });
 };
 
 // Who wrote back is told under the ask that they wrote about.
@@ -180,7 +180,7 @@ const reply = (book, event) => {
   const text = `${kReplies[event.type]}${event.data.to ? ` (${event.data.to})` : ''}`;
   const row = book.askOf.get(event.data.question);
   if (row) row.notes.push({ at: event.at, text, reason: event.data.reason ?? '' });
-  else book.add('note', event, text, { tone: 'warn', lines: [event.data.reason ?? ''] });
+  else book.add('aside', event, text, { tone: 'warn', lines: [event.data.reason ?? ''] });
 };
 
 const end = (outcome, text, tone) => (book, event) => {
@@ -196,7 +196,7 @@ const kTold = {
     book.due = event.at;
     book.add('start', event, `${event.data.agent} was started${event.data.parent ? ' by another session' : ''}`, { parent: event.data.parent ?? null });
   },
-  trigger_repeated: note(() => 'The same trigger came again; it started nothing new'),
+  trigger_repeated: aside(() => 'The same trigger came again; it started nothing new'),
   turn_started: startTurn,
   turn_failed: failTurn,
   turn_continued: goOn('continued'),
@@ -227,7 +227,7 @@ const kTold = {
   delivery_dead: deliver('dead'),
   delivery_obsolete: deliver('obsolete'),
   delivery_requeued: deliver('requeued'),
-  destination_disabled: note(({ host }) => `${host} wants no more messages`),
+  destination_disabled: aside(({ host }) => `${host} wants no more messages`),
   reply_ignored: reply,
   reply_refused: reply,
   reply_unclear: reply,
@@ -270,7 +270,7 @@ const finishAsk = (row) => {
 // `questions`: as the API lists them. `messages`: with their bodies, as far as they are known.
 export function story({ session, events, questions = [], messages = [] }) {
   const book = new Book({ session, questions, messages });
-  for (const event of events) (kTold[event.type] ?? note(() => event.type.replaceAll('_', ' ')))(book, event);
+  for (const event of events) (kTold[event.type] ?? aside(() => event.type.replaceAll('_', ' ')))(book, event);
   for (const row of book.rows) {
     if (row.kind === 'turn') finishTurn(row);
     if (row.kind === 'ask') finishAsk(row);

@@ -2,7 +2,7 @@
 import { duration, span } from './time.js';
 
 const kMost = 24;  // Stretches that can be told apart on a phone.
-const kAtOnce = 20;  // Milliseconds in which a turn that is due is claimed; not worth a stretch of its own.
+const kAtOnce = 20;  // Milliseconds between two that are not worth a stretch of their own.
 
 export const kStretches = { work: 'The agent works', wait: 'Waits for people', pause: 'Waits to try again', queue: 'Waits for a free worker', rest: 'Had failed', more: 'More steps' };
 export const kMarks = { answer: 'Answer', sent: 'Message sent', failed: 'Failure', message: 'Message to the agent', expired: 'Time ran out' };
@@ -29,7 +29,7 @@ export function stretches(events, now) {
   const all = [];
   let last = null;
   const close = (to) => {
-    if (last && (last.kind !== 'queue' || to - last.from > kAtOnce)) all.push({ ...last, to, ms: to - last.from });
+    if (last && (!['queue', 'pause', 'rest'].includes(last.kind) || to - last.from > kAtOnce)) all.push({ ...last, to, ms: to - last.from });
   };
   for (const event of events) {
     const kind = kNext[event.type];
@@ -65,8 +65,28 @@ const fold = (all) => {
   return [...all.slice(0, side), { kind: 'more', from, to, ms: to - from, count: middle.length, failed: false, open: false }, ...all.slice(-side)];
 };
 
-// Gives { stretches, marks } with `x` and `width` in percent. Marks of one kind that would lie on each other are one, with `count` and `titles`.
-export function layOut(allStretches, allMarks) {
+// Those of one kind that would lie on each other are one, with `count` and the first `titles`.
+const gather = (all, room) => {
+  const groups = new Map();
+  for (const { kind, x, title } of all) {
+    const key = `${kind} ${Math.round(x / room)}`;
+    const group = groups.get(key);
+    if (!group) groups.set(key, { kind, x, count: 1, titles: [title] });
+    else if ((group.count += 1) <= 5) group.titles.push(title);
+  }
+  return [...groups.values()].sort((a, b) => a.x - b.x);
+};
+
+// None on another: those too near are pushed to the right, and from the end back again.
+const apart = (all, room) => {
+  const xs = all.map(({ x }) => x);
+  for (let i = 0; i < xs.length; i += 1) xs[i] = Math.max(xs[i], i ? xs[i - 1] + room : room / 2);
+  for (let i = xs.length - 1; i >= 0; i -= 1) xs[i] = Math.min(xs[i], i < xs.length - 1 ? xs[i + 1] - room : 100 - room / 2);
+  return all.map((mark, i) => ({ ...mark, x: xs[i] }));
+};
+
+// Gives { stretches, marks } with `x` and `width` in percent. A mark needs `room` percent.
+export function layOut(allStretches, allMarks, room = 2) {
   const shown = fold(allStretches);
   const sum = shown.reduce((total, { ms }) => total + weight(ms), 0);
   let x = 0;
@@ -79,15 +99,7 @@ export function layOut(allStretches, allMarks) {
     const one = placed.findLast(({ from }) => from <= at) ?? placed[0];
     return one ? one.x + one.width * Math.min(1, Math.max(0, (at - one.from) / Math.max(1, one.ms))) : 50;
   };
-  const gathered = new Map();
-  for (const mark of allMarks) {
-    const at = place(mark.at);
-    const key = `${mark.kind} ${Math.round(at / 2.5)}`;
-    const group = gathered.get(key);
-    if (group) Object.assign(group, { count: group.count + 1, titles: group.count < 5 ? [...group.titles, mark.title] : group.titles });
-    else gathered.set(key, { kind: mark.kind, x: at, count: 1, titles: [mark.title] });
-  }
-  return { stretches: placed, marks: [...gathered.values()] };
+  return { stretches: placed, marks: apart(gather(allMarks.map((mark) => ({ ...mark, x: place(mark.at) })), room), room) };
 }
 
 const total = (all, kind) => all.filter((one) => one.kind === kind).reduce((sum, { ms }) => sum + ms, 0);

@@ -4,6 +4,7 @@ import { exact } from './time.js';
 import { inWords, kMarks, kStretches, layOut, marks, stretches, took } from './strip.js';
 
 const kBar = { work: [24, 30], wait: [24, 30], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
+const kRoom = 18;  // Pixels that a mark takes.
 const kShapes = {
   answer: 'M0-7a3 3 0 1 1 0 6a3 3 0 0 1 0-6M-6 6c0-5 12-5 12 0z',
   sent: 'M-7-5h14v10h-14zM-7-5l7 6l7-6',
@@ -27,7 +28,7 @@ const bar = (one) => {
 
 const marked = ({ kind, x, count, titles }) => {
   const rest = count - titles.length;
-  return svg('svg', { x: `${Math.min(98.8, Math.max(1.2, x))}%`, y: 11, overflow: 'visible', class: 'marked' },
+  return svg('svg', { x: `${x}%`, y: 11, overflow: 'visible', class: 'marked' },
     titled([...titles, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n')),
     svg('rect', { x: -9, y: -10, width: 18, height: 20, class: 'reach' }),
     mark(kind),
@@ -43,7 +44,7 @@ const fitLabels = (picture) => {
 };
 
 const legend = (kinds, markKinds) => el('ul', { class: 'legend', 'aria-hidden': 'true' },
-  kinds.map((kind) => el('li', {}, svg('svg', { width: 22, height: 14, viewBox: '0 22 22 34' }, svg('rect', { x: 1, y: kBar[kind][0], width: 20, height: kBar[kind][1], rx: 3, class: `bar ${kind}` })), kStretches[kind])),
+  kinds.map((kind) => el('li', {}, svg('svg', { width: 24, height: 16 }, svg('rect', { x: 1, y: 8 - kBar[kind][1] / 5, width: 22, height: kBar[kind][1] / 2.5, rx: 2, class: `bar ${kind}` })), kStretches[kind])),
   markKinds.map((kind) => el('li', {}, svg('svg', { width: 18, height: 16, viewBox: '-9 -8 18 16' }, mark(kind)), kMarks[kind])));
 
 const distinct = (all) => [...new Set(all.map(({ kind }) => kind))];
@@ -55,14 +56,17 @@ export function stripView() {
   const end = el('time');
   const keys = el('div');
   const view = el('div', { class: 'strip-box' }, picture, el('div', { class: 'ends' }, begin, end), keys);
-  new ResizeObserver(() => fitLabels(picture)).observe(picture);
+  new ResizeObserver(() => { if (shown) show(shown); }).observe(picture);
+  let shown = null;
   let kinds = '';
 
-  const show = ({ session, events }) => {
+  const show = (known) => {
+    shown = known;
+    const { session, events } = known;
     const all = stretches(events, Date.now());
     const allMarks = marks(events);
     view.hidden = all.length === 0;
-    const placed = layOut(all, allMarks);
+    const placed = layOut(all, allMarks, (100 * kRoom) / (picture.clientWidth || 1000));
     picture.replaceChildren(...placed.stretches.map(bar), ...placed.marks.map(marked));
     picture.setAttribute('aria-label', inWords(session, all, allMarks));
     fitLabels(picture);

@@ -18,14 +18,14 @@ const kIcons = {
   cancel: 'M4 4l8 8M12 4l-8 8',
   message: 'M2 3h12v8h-6l-3 3v-3h-3z',
   retry: 'M3 8a5 5 0 1 0 2-4M5 1v3h3',
-  note: 'M8 3v6M8 12.5v.2',
+  aside: 'M8 3v6M8 12.5v.2',
   due: 'M4 2h8M4 14h8M5 2c0 4 6 8 6 12M11 2c0 4-6 8-6 12',
   completed: 'M3 8.5l3.5 3.5l6.5-8',
   failed: 'M4 4l8 8M12 4l-8 8',
   cancelled: 'M3 8h10',
 };
 
-const icon = (name) => svg('svg', { class: 'icon', width: 16, height: 16, viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: kIcons[name] ?? kIcons.note }));
+const icon = (name) => svg('svg', { class: 'icon', width: 16, height: 16, viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: kIcons[name] ?? kIcons.aside }));
 
 const moment = (iso, before) => {
   const date = new Date(iso);
@@ -105,7 +105,7 @@ const details = (row) => [
   row.attempts?.length > 1 && attemptsView(row),
   row.output?.length > 0 && output(row),
   row.deliveries?.length > 0 && deliveriesView(row),
-];
+].flat(2);
 
 const rowView = (row, before) => el('li', { class: `row ${row.kind} ${row.tone}`, 'data-key': row.key },
   icon(row.kind === 'end' ? row.status : row.kind),
