@@ -7,6 +7,19 @@ const kText = 300;    // Characters of a text shown at first.
 const kMore = 20_000;  // Characters more with each wish.
 const kOpenChars = 600;  // What is smaller is shown unfolded.
 
+// Long digits are somebody's id: what a number cannot hold is kept as it was written, where the browser can.
+const keepDigits = (name, value, { source } = {}) =>
+  (typeof value === 'number' && source && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value);
+export const parseExactly = (text) => (/[[:,\s]-?\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text));
+
+export function toText(value, indent) {
+  try {
+    return JSON.stringify(value, null, indent);
+  } catch {
+    return JSON.stringify(value, (name, one) => (typeof one === 'bigint' ? JSON.rawJSON(String(one)) : one), indent);
+  }
+}
+
 const plain = (value) => value === null || typeof value !== 'object';
 const size = (value) => (Array.isArray(value) ? value.length : Object.keys(value).length);
 

@@ -1,7 +1,7 @@
 // One session: its head, its story as a strip and as a list, what went in and what came out, and what can be done to it.
 import { get, may, withQuery } from './api.js';
 import { el, find, shorten, skeleton, state } from './dom.js';
-import { copyButton, jsonView } from './json_view.js';
+import { copyButton, jsonView, parseExactly, toText } from './json_view.js';
 import { follow } from './live.js';
 import { sessionActions } from './session_actions.js';
 import { announce, showConnection, useKeys } from './shell.js';
@@ -51,7 +51,7 @@ const loadQuestions = async () => {
 
 const loadRecord = async () => {
   try {
-    known.record = await get(`${api}/record`);
+    known.record = await get(`${api}/record`, undefined, parseExactly);
     known.recordTrouble = null;
   } catch (error) {
     known.recordTrouble = error;
@@ -96,8 +96,8 @@ const pendingView = (questions) => el('section', { class: 'panel waiting', 'aria
   el('ul', {}, questions.map((question) => el('li', {},
     el('span', { class: 'question' }, question.header && el('strong', {}, `${question.header}: `), shorten(question.question, 200)), ' ',
     el('span', { class: 'ways' },
-      el('a', { href: `/#${question.id}` }, 'Answer in the inbox'), ' ',
-      el('a', { href: `/question/${question.id}`, class: 'plainly' }, 'Plain page'))))));
+      el('a', { href: `/#${question.id}` }, may('questions:answer') ? 'Answer in the inbox' : 'See it in the inbox'),
+      may('questions:answer') && el('a', { href: `/question/${question.id}` }, 'Plain page'))))));
 
 const errorView = (text) => el('section', { class: 'panel trouble', 'aria-labelledby': 'error-title' },
   el('h2', { id: 'error-title' }, 'Why it ended'), el('p', { class: 'error-text' }, text));
@@ -117,7 +117,7 @@ const headView = () => {
 
 // What went in and came out.
 const jsonPanel = (title, value) => el('section', { class: 'panel value', 'aria-label': title },
-  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => JSON.stringify(value, null, 2))), jsonView(value));
+  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => toText(value, 2))), jsonView(value));
 
 const recordTrouble = (error) => el('section', { class: 'panel value' },
   el('h2', {}, 'Payload and state'),
@@ -132,7 +132,7 @@ const showValues = () => {
   for (const [title, value] of kValues) {
     const now = value();
     if (now === null || now === undefined) continue;
-    const text = JSON.stringify(now);
+    const text = toText(now);
     if (values.drawn.get(title)?.text !== text) values.drawn.set(title, { text, view: jsonPanel(title, now) });
     views.push(values.drawn.get(title).view);
   }
@@ -154,7 +154,7 @@ const page = el('div', { class: 'wide session' }, head,
 let headShown = '';
 const showHead = () => {
   const { session, record } = known;
-  const now = JSON.stringify([{ ...session, result: null }, record && { ...record, payload: null, state: null, resume: null }]);
+  const now = toText([{ ...session, result: null }, record && { ...record, payload: null, state: null, resume: null }]);
   if (now === headShown) return;
   headShown = now;
   const focused = document.activeElement?.dataset?.action;
@@ -179,7 +179,7 @@ const kHeard = { completed: 'The session is completed', failed: 'The session fai
 const refresh = async () => {
   const before = known.session?.status;
   try {
-    const [session, questions] = await Promise.all([get(api), loadQuestions(), loadEvents(), loadRecord()]);
+    const [session, questions] = await Promise.all([get(api, undefined, parseExactly), loadQuestions(), loadEvents(), loadRecord()]);
     Object.assign(known, { session, questions });
   } catch (error) {
     if (error.status === 404) showUnknown();

@@ -40,6 +40,7 @@ class Book {
     this.strays = [];             // Deliveries that came up before what they belong to is known.
     this.turn = null;             // The one that runs, or is to be tried again.
     this.end = null;
+    this.failed = null;           // How the last turn failed for good.
     this.refused = false;         // The last turn asked what it may not.
     this.due = null;              // Since when the next turn waits for a worker.
   }
@@ -85,7 +86,11 @@ const startTurn = (book, event) => {
 
 const failTurn = (book, event) => {
   const { reason, retry_in_ms: retryIn = null } = event.data;
-  if (retryIn === null) return void book.endTurn(event, 'failed', { reason });
+  if (retryIn === null) {
+    book.failed = { at: event.at, reason };
+    book.endTurn(event, 'failed', { reason });
+    return;
+  }
   book.endAttempt(event, 'failed', { reason, retryIn });
   if (book.turn) book.turn.outcome = 'retrying';
 };
@@ -184,10 +189,12 @@ const reply = (book, event) => {
 };
 
 const end = (outcome, text, tone) => (book, event) => {
-  const turn = book.endTurn(event, outcome);
-  if (turn?.attempts.at(-1)?.outcome === 'failed') turn.outcome = 'failed';
+  book.endTurn(event, outcome);
+  const { failed } = book;
   const { reason } = event.data;
-  book.end = book.add('end', event, text, { tone, status: outcome, deliveries: [], lines: reason ? [reason] : [] });
+  // What the row before has said already is not said again.
+  const said = !reason || (failed && failed.at === event.at && failed.reason === reason);
+  book.end = book.add('end', event, text, { tone, status: outcome, deliveries: [], lines: said ? [] : [reason] });
   book.due = null;
 };
 
@@ -256,7 +263,6 @@ const kTones = { failed: 'bad', retrying: 'warn', discarded: 'warn', released: '
 const finishTurn = (row) => {
   row.text = `Turn ${row.number} ${row.told ?? kBegan[row.reason] ?? 'began'}${kEnded[row.outcome](row)}`;
   row.tone = kTones[row.outcome] ?? '';
-  if (row.attempts.length > 1) row.lines.push(`${counted(row.attempts.length, 'attempt')}`);
   const last = row.attempts.at(-1);
   if (last?.reason) row.lines.push(last.reason);
 };

@@ -1,10 +1,10 @@
 // Draws a session's strip: stretches as bars of different height, marks above them. Shape tells them apart, colour only helps.
 import { el, svg } from './dom.js';
-import { exact } from './time.js';
+import { clock, exact } from './time.js';
 import { inWords, kMarks, kStretches, layOut, marks, stretches, took } from './strip.js';
 
 const kBar = { work: [24, 30], wait: [24, 30], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
-const kRoom = 18;  // Pixels that a mark takes.
+const kRoom = 24;  // Pixels that a mark takes.
 const kShapes = {
   answer: 'M0-7a3 3 0 1 1 0 6a3 3 0 0 1 0-6M-6 6c0-5 12-5 12 0z',
   sent: 'M-7-5h14v10h-14zM-7-5l7 6l7-6',
@@ -72,8 +72,10 @@ export function stripView() {
     fitLabels(picture);
     if (all.length) {
       const last = all.at(-1);
-      begin.textContent = exact(all[0].from);
-      end.textContent = last.open ? 'now' : exact(last.to);
+      begin.textContent = clock(all[0].from);
+      begin.title = exact(all[0].from);
+      end.textContent = last.open ? 'now' : clock(last.to);
+      end.title = last.open ? '' : exact(last.to);
     }
     const now = [distinct(all), distinct(allMarks)];
     if (String(now) !== kinds) keys.replaceChildren(legend(...now));

@@ -1,6 +1,7 @@
 // The rows of a session's story, as a list that grows without losing what is open in it.
 import { el, shorten, svg } from './dom.js';
 import { duration, exact } from './time.js';
+import { toText } from './json_view.js';
 import { counted, deliveriesText, deliveryText } from './story.js';
 import { took } from './strip.js';
 
@@ -99,7 +100,7 @@ const output = (row) => fold(`${row.key}-output`, `Output: ${counted(row.output.
 const details = (row) => [
   row.lines.map((line) => el('p', { class: row.tone === 'bad' ? 'reason bad' : 'reason' }, line)),
   row.quote && said(row.key, row.quote),
-  row.body !== undefined && said(row.key, typeof row.body === 'string' ? row.body : JSON.stringify(row.body, null, 2)),
+  row.body !== undefined && said(row.key, typeof row.body === 'string' ? row.body : toText(row.body, 2)),
   row.parent && el('p', {}, linked(`/session/${row.parent}`, 'The session that started it')),
   row.kind === 'ask' && askView(row),
   row.attempts?.length > 1 && attemptsView(row),
@@ -127,7 +128,7 @@ const keepFolds = (old, fresh) => {
   return () => { if (focused) fresh.querySelector(`[data-fold="${focused.dataset.fold}"] > summary`)?.focus(); };
 };
 
-const signature = (row) => JSON.stringify({ ...row, turn: null, output: row.output?.length });
+const signature = (row) => toText({ ...row, turn: null, output: row.output?.length });
 
 // `show(rows)` brings the list up to date.
 export function timelineView() {
