@@ -54,6 +54,11 @@ std::vector<Question> Views::questions(const question_store::Filter& filter) {
   return db_.read([&](Transaction& tx) { return question_store::list(tx, filter); });
 }
 
+std::vector<Question> Views::urgent_questions(const question_store::Filter& filter,
+                                              const question_store::Urgency& after) {
+  return db_.read([&](Transaction& tx) { return question_store::list_urgent(tx, filter, after); });
+}
+
 std::vector<Delivery> Views::deliveries(const delivery_store::Filter& filter) {
   return db_.read([&](Transaction& tx) { return delivery_store::list(tx, filter); });
 }

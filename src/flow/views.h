@@ -34,6 +34,8 @@ class Views {
 
   std::vector<Session> sessions(const session_store::Filter& filter);
   std::vector<Question> questions(const question_store::Filter& filter);
+  std::vector<Question> urgent_questions(const question_store::Filter& filter,
+                                         const question_store::Urgency& after);
   std::vector<Delivery> deliveries(const delivery_store::Filter& filter);
   // Nothing if there is no such session.
   std::optional<std::vector<event_store::StoredEvent>> events(const SessionId& id,

@@ -377,6 +377,12 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       const times = whole.map(({ created_at: at }) => at);
       assert.deepEqual(times, [...times].sort().reverse(), `${target} is not newest first`);
     }
+    const urgent = await walk('questions', '/agent/questions?status=pending&order=urgent');
+    const pending = (await get(200, '/agent/questions?status=pending&order=newest&limit=500')).questions;
+    const rank = ({ expires_at: at, id }) => `${at} ${id}`;
+    assert.deepEqual(urgent.map(rank), pending.map(rank).sort());
+    assert.deepEqual((await get(200, '/agent/questions?status=pending&order=urgent&limit=500')).questions, urgent);
+    await refused(422, `/agent/questions?status=pending&order=urgent&cursor=${nobody}`, undefined, { method: 'GET', field: 'cursor' });
     for (const status of ['running', 'pending_input', 'completed', 'failed', 'cancelled']) {
       const { sessions } = await get(200, `/agent/sessions?status=${status}`);
       assert.ok(sessions.every((session) => session.status === status));
@@ -563,7 +569,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
   test('reads refuse parameters that make no sense', options, async () => {
     const { id, questions: [question] } = await parked('listens');
     for (const [target, wrong] of [
-      ['/agent/questions', ['status=open', 'status=PENDING', 'limit=0', 'limit=501', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'colour=red']],
+      ['/agent/questions', ['status=open', 'status=PENDING', 'limit=0', 'limit=501', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'colour=red', 'order=oldest', 'order=', 'order=urgent', 'order=urgent&status=answered']],
       [`/agent/questions/${question.id}`, ['wait=56', 'wait=-1', 'wait=soon', 'wait=0x5', 'wait=99999999999999999999', 'wait=1&wait=2', 'WAIT=1']],
       ['/agent/sessions', ['status=open', 'limit=0', 'cursor=nonsense', 'session=any']],
       [`/agent/session/${id}`, ['wait=56', 'until=later', 'wait=1&wait=2']],

@@ -114,6 +114,7 @@ TEST_CASE("every statement on questions and links runs on this engine") {
     CHECK(list(tx, {}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", std::nullopt, "", 5}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", session, "", 5}).size() == 1);
+    CHECK(list_urgent(tx, {}, {}).size() == 1);
     CHECK(count_by_status(tx).size() == 1);
     CHECK(overdue(tx, kLater, 10).size() == 1);
     CHECK(next_deadline(tx) == kLater);
