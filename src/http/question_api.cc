@@ -121,7 +121,8 @@ Response answer(Api& api, const Request& request) {
   const Query query(request, {});
   const auto session = path_id<SessionId>(request);
   Answer given = parse_answer(request.body);
-  given.via = "api";
+  const bool on_page = !request.header("Origin").empty() && api.gate.from_our_page(request);
+  given.via = on_page ? "web" : "api";
   name_answerer(request.caller, given);
   Actor by = request.actor();
   // Where all are trusted, so is the name they give.
