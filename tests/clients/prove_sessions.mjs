@@ -445,6 +445,30 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     }
   });
 
+  test('a stream of some types hears of nothing else, and goes on where it broke off', options, async () => {
+    const wanted = ['session_started', 'question_asked', 'question_answered'];
+    const first = await proof.stream(`/agent/events?types=${wanted.join()}`);
+    const take = async (stream, id, types) => {
+      for (const type of types) {
+        const { data } = await stream.next();
+        contract.assertNamed('StateChange', data);
+        assert.deepEqual([data.session_id, data.type], [id, type]);
+      }
+    };
+    const { id, questions: [question] } = await parked('listens');
+    await take(first, id, ['session_started', 'question_asked']);
+    first.close();
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'yes' });
+    await finished(id);
+    const { events } = await get(200, `/agent/session/${id}/events`);
+    const resumed = await proof.stream('/agent/events?types=session_completed', { 'last-event-id': String(events[0].seq) });
+    await take(resumed, id, ['session_completed']);
+    resumed.close();
+    for (const type of contract.document.components.schemas.StateChangeType.enum) {
+      (await proof.stream(`/agent/events?types=${type}`)).close();
+    }
+  });
+
   test('a stream that knows more than there is hears what comes next', options, async () => {
     // As after a database was replaced by an older one.
     const ahead = await proof.stream('/agent/events', { 'last-event-id': '999999999' });
@@ -574,7 +598,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       ['/agent/sessions', ['status=open', 'limit=0', 'cursor=nonsense', 'session=any']],
       [`/agent/session/${id}`, ['wait=56', 'until=later', 'wait=1&wait=2']],
       [`/agent/session/${id}/events`, ['after=first', 'after=-1', 'limit=0', 'cursor=1']],
-      ['/agent/events', ['after=1']],
+      ['/agent/events', ['after=1', 'types=', 'types=question_asked,', 'types=question_lost', 'types=question_asked,%20turn_failed', 'types=turn_failed&types=turn_started']],
       ['/agent/deliveries', ['status=lost', 'limit=0', 'cursor=nonsense']],
       ['/agent/audit', ['after=first', 'after=-1', 'limit=0', 'limit=1001', 'cursor=1']],
       ['/agent/audit/verify', ['after=1', 'expect=a&expect=b']],
