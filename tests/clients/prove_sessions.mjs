@@ -364,6 +364,30 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     await refused(409, `/agent/deliveries/${pending.id}/redeliver`, {}, { code: 'not_settled' });
   });
 
+  test('the agents are listed by name, without their secrets', options, async () => {
+    const { agents } = await get(200, '/agent/agents');
+    const names = agents.map(({ name }) => name);
+    assert.deepEqual(names, [...names].sort());
+    const [poem, approvals] = ['write-poem', 'approvals'].map((wanted) => agents.find(({ name }) => name === wanted));
+    const mayAnswer = !closed;  // The key of a closed world may only look.
+    assert.deepEqual(poem, {
+      name: 'write-poem', runner: 'http', async_questions: true, channels: [], callback: true, answerers: [], allow_cancel: true,
+      question_timeout: 3600, on_timeout: 'fail', webhook_verify: 'none', may_answer: mayAnswer, named: false, may_start: !closed,
+    });
+    assert.deepEqual([approvals.runner, approvals.callback, approvals.may_start], ['external', false, false]);
+    assert.ok(!JSON.stringify(agents).includes(receiver.url), 'the list tells the URL of a callback');
+    if (!closed) return;
+    const seen = async (...scopes) => {
+      const as = await proof.world.key(...scopes);
+      return (await get(200, '/agent/agents', { as })).agents.find(({ name }) => name === 'write-poem');
+    };
+    const may = ({ may_answer: answer, may_start: start }) => [answer, start];
+    assert.deepEqual(may(await seen('questions:answer', 'questions:read')), [true, false]);
+    assert.deepEqual(may(await seen('sessions:create', 'sessions:read')), [false, true]);
+    assert.deepEqual(may(await seen('webhook:write-poem', 'questions:read')), [false, true]);
+    assert.deepEqual(may(await seen('webhook:echo', 'questions:read')), [false, false]);
+  });
+
   test('lists give everything once, newest first, page by page', options, async () => {
     for (let i = 0; i < 3; i += 1) await post(202, '/agent/ask', { questions: [{ question: `Question ${i}?` }], agent: 'approvals' });
     for (const [key, target] of [
@@ -605,6 +629,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       ['/agent/keys', ['status=live']],
       ['/agent/users', ['role=admin']],
       ['/agent/me', ['csrf=1']],
+      ['/agent/agents', ['name=echo']],
     ]) {
       for (const query of wrong) await refused(422, `${target}?${query}`, undefined, { method: 'GET', field: query.split('=')[0] });
     }
