@@ -319,6 +319,37 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     await refused(422, `/agent/webhook/echo?parent=${parent.id}&parent=${nobody}`, {}, { field: 'parent' });
   });
 
+  test('a record shows what a session holds, and what the caller may do to it', options, async () => {
+    const topic = { topic: 'seams', n: 1e15, deep: [{ '😀': null }] };
+    const { id, questions: [question] } = await parked('write-poem', topic);
+    const target = `/agent/session/${id}/record`;
+    const empty = { id, payload: topic, state: { topic: 'seams' }, resume: null, messages: [], children: [] };
+    const may = (cancel, retry, message) => ({ may_cancel: cancel, may_retry: retry, may_message: message });
+    const as = closed ? await proof.world.key('sessions:create', 'sessions:read') : undefined;
+    assert.deepEqual(await get(200, target), { ...empty, ...may(!closed, false, !closed) });  // A closed world's key only reads.
+    assert.deepEqual(await get(200, target, { as }), { ...empty, ...may(true, false, true) });
+
+    const { message_id: said } = await post(202, `/agent/session/${id}/message`, { message: { short: true } });
+    const { session_id: child } = await post(202, `/agent/webhook/echo?parent=${id}`, {});
+    await finished(child);
+    const waiting = await get(200, target);
+    assert.deepEqual(waiting.messages.map(({ id: name, body, turn }) => [name, body, turn]), [[said, { short: true }, null]]);
+    assert.deepEqual(waiting.children.map(({ id: name, agent_name: agent, status }) => [name, agent, status]), [[child, 'echo', 'completed']]);
+
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'haiku' });
+    await finished(id);
+    const ended = await get(200, target, { as });
+    assert.equal(ended.messages[0].turn, 2);
+    assert.deepEqual([ended.may_cancel, ended.may_retry, ended.may_message], [false, false, false]);
+    const broken = await get(200, `/agent/session/${(await failed()).id}/record`, { as });
+    assert.deepEqual([broken.may_cancel, broken.may_retry, broken.may_message], [false, true, false]);
+    if (!closed) return;
+    const answerer = await proof.world.key('questions:answer', 'sessions:read');
+    const { id: open } = await parked('listens');
+    const { may_cancel: cancel, may_retry: retry, may_message: message } = await get(200, `/agent/session/${open}/record`, { as: answerer });
+    assert.deepEqual([cancel, retry, message], [true, false, false]);
+  });
+
   test('webhooks take any object and nothing else', options, async () => {
     const payload = { 'ключ': ['😀', 1e15, 0.1, null, { deep: {} }], '': '' };
     assert.deepEqual((await finished(await trigger('echo', payload))).result, payload);
@@ -622,6 +653,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       ['/agent/sessions', ['status=open', 'limit=0', 'cursor=nonsense', 'session=any']],
       [`/agent/session/${id}`, ['wait=56', 'until=later', 'wait=1&wait=2']],
       [`/agent/session/${id}/events`, ['after=first', 'after=-1', 'limit=0', 'cursor=1']],
+      [`/agent/session/${id}/record`, ['limit=1']],
       ['/agent/events', ['after=1', 'types=', 'types=question_asked,', 'types=question_lost', 'types=question_asked,%20turn_failed', 'types=turn_failed&types=turn_started']],
       ['/agent/deliveries', ['status=lost', 'limit=0', 'cursor=nonsense']],
       ['/agent/audit', ['after=first', 'after=-1', 'limit=0', 'limit=1001', 'cursor=1']],
@@ -635,7 +667,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     }
     for (const unknown of [nobody, 'nonsense', '%27%20OR%201=1', '%00', '%ff', 'x'.repeat(3000)]) {
       await refused(404, `/agent/questions/${unknown}`, undefined, { method: 'GET', code: 'unknown_question' });
-      for (const rest of ['', '/events']) await refused(404, `/agent/session/${unknown}${rest}`, undefined, { method: 'GET', code: 'unknown_session' });
+      for (const rest of ['', '/events', '/record']) await refused(404, `/agent/session/${unknown}${rest}`, undefined, { method: 'GET', code: 'unknown_session' });
     }
     assert.deepEqual((await get(200, `/agent/questions?session=${nobody}`)).questions, []);
   });

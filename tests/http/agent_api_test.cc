@@ -72,6 +72,7 @@ TEST_CASE("nobody is named on an open server, and who may answer is who would be
   CHECK(poet(site)["may_answer"] == false);
   CHECK(poet(site)["named"] == false);
   CHECK(answers(site, "") == 403);
+  CHECK(answers(site, "ana") == 200);  // Where all are trusted, so is the name they give.
 }
 
 TEST_CASE("a caller is told whether the answerers name them, and whether they may answer") {

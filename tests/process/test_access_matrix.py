@@ -219,6 +219,7 @@ CALLS = {
     "GET /agent/answer/{session}": answer_page,
     "GET /agent/sessions": plain("/agent/sessions"),
     "GET /agent/session/{id}": on_session("/agent/session/{}"),
+    "GET /agent/session/{id}/record": on_session("/agent/session/{}/record"),
     "GET /agent/session/{id}/events": on_session("/agent/session/{}/events"),
     "GET /agent/events": plain("/agent/events", stream=True),
     "POST /agent/session/{id}/cancel": on_session("/agent/session/{}/cancel", {"reason": "enough"}),

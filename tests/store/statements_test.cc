@@ -77,6 +77,7 @@ TEST_CASE("every statement on sessions runs on this engine") {
     CHECK(count_due(tx, kNow) == 1);
     add_message(tx, id, MessageId::make(kNow), "1", kNow);
     CHECK(waiting_messages(tx, id).chars == 1);
+    CHECK(find_record(tx, id, 10, 10)->messages.size() == 1);
     const auto claim_one = [&](Time now) { return claim(tx, "node", now, now + 30s, 1).at(0); };
     auto turn = claim_one(kNow);
     CHECK(turn.messages.size() == 1);
