@@ -31,10 +31,10 @@ const logIn = async (page, name) => {
   await page.getByRole('button', { name: 'Log in' }).click();
 };
 
-inTab('in open mode the inbox leads to a question, and a click answers it', async ({ server, page }) => {
+inTab('in open mode the plain list leads to a question, and a click answers it', async ({ server, page }) => {
   const { id } = await server.ask({ question: 'Ship it?', options }, { version: '1.2.3' });
   await server.ask({ question: 'Another one?' });
-  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/questions`);
   assert.equal(await page.getByRole('listitem').count(), 2);
   await page.getByRole('link', { name: 'Ship it?' }).click();
   assert.equal(await page.getByRole('heading').textContent(), 'Ship it?');
@@ -44,7 +44,7 @@ inTab('in open mode the inbox leads to a question, and a click answers it', asyn
   assert.match(await page.textContent('main'), /Your answer is kept/);
   const { status, answer, answered_via } = await server.question(id);
   assert.deepEqual([status, answer, answered_via], ['answered', 'yes', 'web']);
-  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/questions`);
   assert.equal(await page.getByRole('listitem').count(), 1);
 });
 
@@ -113,7 +113,7 @@ for (const [what, base] of [['by the address of this machine', 'url'], ['by a na
     await page.getByRole('button', { name: 'Answer' }).click();
     assert.match(await page.textContent('main'), /Your answer is kept/);
     assert.deepEqual(await server.question(id).then((q) => [q.answer, q.answered_by]), ['yes', 'ana']);
-    await page.goto(`${server[base]}/`);
+    await page.goto(`${server[base]}/questions`);
     assert.match(await page.textContent('main'), /You are ana/);
     await page.getByRole('button', { name: 'Log out' }).click();
     assert.match(page.url(), /\/login$/);
@@ -145,14 +145,17 @@ inTab('a wrong password keeps the name, and says so', async ({ server, page }) =
 }, 401);
 
 inTab('nothing that a page makes the browser ask for is missing', async ({ server, page }) => {
-  await page.goto(`${server.url}/`);
-  const named = await page.locator('link').evaluateAll((links) => links.map((link) => [link.rel, link.href]));
-  // Where no icon is named, browsers ask for this one.
-  if (!named.some(([rel]) => rel.includes('icon'))) named.push(['icon', `${server.url}/favicon.ico`]);
-  for (const [rel, href] of named) {
-    const response = await fetch(href);
-    assert.ok(response.ok, `${rel} ${href} -> ${response.status}`);
-    assert.match(response.headers.get('content-type'), rel.includes('icon') ? /^image\// : /^text\/css/, href);
+  const types = { icon: /^image\//, stylesheet: /^text\/css/, modulepreload: /^text\/javascript/, module: /^text\/javascript/ };
+  for (const path of ['/', '/questions']) {
+    await page.goto(server.url + path);
+    const named = await page.locator('link, script').evaluateAll((nodes) => nodes.map((node) => [node.rel ?? node.type, node.href ?? node.src]));
+    // Where no icon is named, browsers ask for this one.
+    if (!named.some(([rel]) => rel === 'icon')) named.push(['icon', `${server.url}/favicon.ico`]);
+    for (const [rel, href] of named) {
+      const response = await fetch(href);
+      assert.ok(response.ok, `${rel} ${href} -> ${response.status}`);
+      assert.match(response.headers.get('content-type'), types[rel], href);
+    }
   }
 });
 

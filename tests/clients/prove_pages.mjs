@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deployApproval, echo, listens, writePoem } from './agents.mjs';
 import { maxBodyBytes, publicUrl } from './harness.mjs';
-import { form, hiddenFields, logIn, openLogin } from './people.mjs';
+import { assetsOf, form, hiddenFields, logIn, openLogin } from './people.mjs';
 import { Proof, nobody, options } from './proof.mjs';
 
 const password = 'correct horse battery';
@@ -59,12 +59,30 @@ export const provePages = () => describe('pages', () => {
     await refuseForm('/login', as);
   });
 
+  test('pages with script name all they are made of, and hold nobody else\'s data', options, async () => {
+    const { id, questions: [question] } = await proof.parked('write-poem', { topic: 'love' });
+    const made = new Set();
+    for (const target of ['/', '/sessions', `/session/${id}`, '/session/nonsense', '/agents', '/operations', '/?of=its-own']) {
+      const page = await show(200, target, vera);
+      assert.ok(page.text.includes('&quot;name&quot;:&quot;vera&quot;'), target);
+      assert.ok(!page.text.includes(question.text) && !page.text.includes(question.id), target);
+      for (const asset of assetsOf(page)) made.add(asset);
+    }
+    const types = new Map();
+    for (const target of made) types.set(target.split('/').at(-1), (await show(200, target, {})).headers['content-type']);
+    assert.deepEqual([types.get('page.css'), types.get('inbox.js'), types.get('icon.svg')], ['text/css; charset=utf-8', 'text/javascript; charset=utf-8', 'image/svg+xml']);
+    const [version] = [...made].map((target) => target.split('/')[2]);
+    for (const target of ['/assets/0/page.css', `/assets/${version}/shell.html`, `/assets/${version}/nothing.js`, `/assets/${version}/..%2fpage.css`]) {
+      assert.equal((await show(404, target, {})).json.error.code, 'unknown_path', target);
+    }
+  });
+
   test('the list shows what waits, and a logout ends the login', options, async () => {
     const { questions: [question] } = await proof.parked('write-poem', { topic: 'love' });
-    const page = await show(200, '/', vera);
+    const page = await show(200, '/questions', vera);
     assert.ok(page.text.includes(`href="/question/${question.id}"`));
-    await show(422, '/?surprise=1', vera);
-    await show(403, '/', await proof.world.key('questions:ask'));
+    await show(422, '/questions?surprise=1', vera);
+    await show(403, '/questions', await proof.world.key('questions:ask'));
 
     const leaving = await logIn(proof, 'ana', password);
     await submit(403, '/logout', leaving, { nonce: hiddenFields(page).nonce });  // Another's form.

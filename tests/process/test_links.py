@@ -118,8 +118,8 @@ def escaped(world):
     equal((body["question"]["text"], body["question"]["context"][HOSTILE]), (HOSTILE, HOSTILE), "the texts in the callback")
     check(re.fullmatch(r"[\w-]{43}", token_of(body["answer_page"])), f"answer_page: {body['answer_page']}")
 
-    inbox = visit(client, "/")
-    check(HOSTILE in inbox.of("a"), f"the inbox: {inbox.of('a')}")
+    plain = visit(client, "/questions")
+    check(HOSTILE in plain.of("a"), f"the plain list: {plain.of('a')}")
     pages = [visit(client, link), visit(client, f"/question/{question}"), visit(client, path_of(body["answer_page"]))]
     wrong = {"choice": label, "own": HOSTILE}
     pages.append(read_page(submit(client, pages[0], wrong), 422))
@@ -446,7 +446,8 @@ def no_leak(world):
     check(exported.returncode == 0 and "link_made" in exported.stdout, f"audit export: {exported}")
     places = {"audit export": exported.stdout.encode()}
     for path in ("/metrics", "/agent/deliveries?limit=500", "/agent/questions?limit=500", "/agent/sessions?limit=500",
-                 "/agent/audit?limit=1000", f"/agent/session/{session}/events?limit=500", "/", f"/question/{question}"):
+                 "/agent/audit?limit=1000", f"/agent/session/{session}/events?limit=500", "/", "/questions",
+                 f"/session/{session}", f"/question/{question}"):
         reply = admin.request("GET", path)
         equal(reply.status, 200, f"{reply}")
         places[path] = reply.body
@@ -553,14 +554,16 @@ def security_headers(world):
     session, question, link = ask_one(client)
     page = visit(client, link)
     replies = [client.request("GET", path) for path in (
-        "/", "/login", "/assets/page.css", f"/question/{question}", "/question/none", "/nowhere", f"/agent/answer/{session}",
+        "/", "/login", *page.links, "/assets/0/page.css", "/assets/0/shell.html", "/questions", "/questions?x=1", "/sessions",
+        f"/session/{session}", "/session/none", "/agents", "/operations", f"/question/{question}", "/question/none", "/nowhere", f"/agent/answer/{session}",
         "/agent/answer/none", "/agent/me", "/healthz", "/metrics", "/openapi.json", "/?x=1", "/login?next=//evil.example", link + "&x=1")]
     replies += [client.request(method, "/question/" + question) for method in ("HEAD", "OPTIONS", "PUT")]
     replies += [form(client, f"/question/{question}", {}), form(client, "/login", {}), form(client, "/logout", {}),
                 form(client, page.actions[0], {"token": "x"}), client.post(page.actions[0], b"{", {}),
                 client.post("/agent/ask", b"x", {"Content-Type": "text/plain"}), form(client, page.actions[0], {}, {"Origin": "null"})]
     admin = close_server(server)
-    replies += [client.request("GET", path) for path in ("/", f"/question/{question}", f"/agent/answer/{session}", "/agent/questions")]
+    replies += [client.request("GET", path) for path in ("/", "/sessions", "/questions", f"/question/{question}", f"/agent/answer/{session}",
+                                                            "/agent/questions")]
     replies += [admin.request("GET", "/"), form(client, f"/question/{question}", {"choice": "yes"})]
     for reply in replies:
         check_headers(reply)
