@@ -132,18 +132,25 @@ export const provePages = () => describe('pages', () => {
     const remarks = questions.find(({ options: labels }) => labels.length === 0);
     const at = async (id) => hiddenFields(await show(200, `/question/${id}`, ana));
     const fields = [...Object.entries(await at(checks.id)), ['choice', 'unit'], ['choice', 'load']];
-    await submit(200, `/question/${checks.id}`, ana, fields);
+    assert.match((await submit(200, `/question/${checks.id}`, ana, fields)).text, /2 more questions are answered/);
     assert.deepEqual((await settled(checks.id)).answer, ['unit', 'load']);
     await submit(200, `/question/${remarks.id}`, ana, { ...(await at(remarks.id)), own: 'take <care>\r\n& more\r\n' });
     assert.equal((await settled(remarks.id)).text, 'take <care>\n& more');
 
     const dropped = await proof.parked('listens');
+    const asked = await submit(200, `/question/${dropped.questions[0].id}`, ana, { ...(await at(dropped.questions[0].id)), do: 'confirm_cancel' });
+    assert.match(asked.text, /Cancel this request\?/);
+    assert.equal((await settled(dropped.questions[0].id)).status, 'pending');
     await submit(200, `/question/${dropped.questions[0].id}`, ana, { ...(await at(dropped.questions[0].id)), do: 'cancel' });
     assert.equal((await proof.finished(dropped.id)).status, 'cancelled');
     assert.equal((await settled(dropped.questions[0].id)).answered_by, 'ana');
     const guarded = await proof.parked('guarded');
+    const { text } = await show(200, `/question/${guarded.questions[0].id}`, ana);
+    assert.match(text, /for others to answer/);
+    assert.doesNotMatch(text, /<form/);
+    const { nonce } = hiddenFields(await show(200, '/questions', ana));
     for (const fields of [{ choice: 'yes' }, { do: 'cancel' }]) {
-      await submit(403, `/question/${guarded.questions[0].id}`, ana, { ...(await at(guarded.questions[0].id)), ...fields });
+      await submit(403, `/question/${guarded.questions[0].id}`, ana, { nonce, ...fields });
     }
     assert.equal((await proof.settled(guarded.id)).status, 'pending_input');
   });

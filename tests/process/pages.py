@@ -6,13 +6,12 @@ from html.parser import HTMLParser
 from client import check, equal
 
 ALLOWED_TAGS = {"html", "head", "meta", "title", "link", "body", "main", "h1", "p", "strong", "em", "small", "dl", "dt", "dd", "code",
-                "form", "fieldset", "legend", "label", "input", "span", "textarea", "button", "blockquote", "ul", "li", "a"}
+                "form", "fieldset", "legend", "label", "input", "span", "textarea", "button", "blockquote", "ul", "li", "a", "header", "img"}
 ALLOWED_ATTRIBUTES = {"lang", "charset", "name", "content", "rel", "href", "class", "role", "method", "action", "type", "value",
-                      "checked", "rows", "autocomplete", "required", "autofocus"}
+                      "checked", "rows", "autocomplete", "required", "autofocus", "src", "alt", "width", "height"}
 # The frame of a page with script: its modules have addresses, and no text.
-SHELL_TAGS = ALLOWED_TAGS | {"script", "header", "nav", "div", "h2", "img", "noscript"}
-SHELL_ATTRIBUTES = ALLOWED_ATTRIBUTES | {"src", "alt", "width", "height", "id", "tabindex", "title", "hidden", "data-me", "aria-label",
-                                         "aria-live", "aria-current"}
+SHELL_TAGS = ALLOWED_TAGS | {"script", "nav", "div", "h2", "noscript"}
+SHELL_ATTRIBUTES = ALLOWED_ATTRIBUTES | {"id", "tabindex", "title", "hidden", "data-me", "aria-label", "aria-live", "aria-current"}
 VOID = {"meta", "link", "input", "img"}
 ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "srcset", "background", "cite")
 

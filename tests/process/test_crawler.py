@@ -110,7 +110,7 @@ class Follower:
                 # A form sent by GET, with all that is in it and the first option: what a careless robot makes of it.
                 for action in page.actions:
                     fields = [(i.name, i.value) for i in page.inputs if i.type == "hidden"] + [("choice", o.value) for o in page.options[:1]]
-                    queue += [f"{action}?{urlencode([*fields, ('do', what)])}" for what in ("answer", "cancel")]
+                    queue += [f"{action}?{urlencode([*fields, ('do', what)])}" for what in ("answer", "confirm_cancel", "cancel")]
         return self
 
 

@@ -61,11 +61,11 @@ def link_by_command(world):
     equal(list(page.context), ["version", "tests", "list"], "the context's order, as the agent gave it")
     equal([(o.type, o.value, o.checked) for o in page.options], [("radio", "yes", False), ("radio", "no", False), ("radio", "later", False)],
           "the options")
-    shown = page.of("span")[0]
+    shown = page.of("label")[0]
     for part in ("🚀", "yes", "recommended", "now, at once"):
         check(part in shown, f"no {part!r} in the first option: {shown!r}")
-    check("recommended" not in page.of("span")[1], "a second recommendation")
-    equal((page.own.value, page.buttons), ("", ["answer", "cancel"]), "own text and buttons")
+    check("recommended" not in page.of("label")[1], "a second recommendation")
+    equal((page.own.value, page.buttons), ("", ["answer", "confirm_cancel"]), "own text and buttons")
     equal(page.actions, [f"/agent/answer/{session}"], "where the form goes")
     check("token=" not in "".join(page.links), "the token is in an address of the page")
 
@@ -270,7 +270,13 @@ def cancel(world):
     client = server.client()
     session, question, link = ask_one(client, "caller")
     page = visit(client, link)
-    thanks = read_page(form(client, page.actions[0], {**page.hidden, "do": "cancel", "choice": "yes"}))
+    before = dump(server)
+    asked = read_page(form(client, page.actions[0], {**page.hidden, "do": "confirm_cancel", "choice": "yes"}))
+    equal((asked.heading, asked.buttons), ("Cancel this request?", ["cancel", "keep"]), "the page that asks first")
+    kept = read_page(form(client, asked.actions[0], {**asked.hidden, "do": "keep"}))
+    equal((kept.heading, kept.chosen), (page.heading, ["yes"]), "the question again, as it was filled in")
+    equal(difference(before, dump(server)), {}, "changes by asking first")
+    thanks = read_page(form(client, asked.actions[0], {**asked.hidden, "do": "cancel"}))
     check("cancelled" in thanks.text, f"the thanks page: {thanks.text}")
     equal((client.question(question)["status"], client.session(session)["status"]), ("cancelled", "cancelled"), "after the cancel")
     later = visit(client, link)
@@ -282,9 +288,30 @@ def cancel(world):
     page = visit(client, link)
     equal(page.buttons, ["answer"], "buttons where cancel is forbidden")
     before = dump(server)
-    read_page(form(client, page.actions[0], {**page.hidden, "do": "cancel"}), 403)
+    for button in ("confirm_cancel", "cancel"):
+        read_page(form(client, page.actions[0], {**page.hidden, "do": button}), 403)
     equal(difference(before, dump(server)), {}, "changes by a forbidden cancel")
     read_page(submit(client, page, {"choice": "yes"}))
+
+
+@case("while others of its request wait, thanks for an answer say how many, and lead there only who may see them")
+def batches(world):
+    server = world.server(agents=[external_agent("caller")])
+    client = server.client()
+    asked = client.ask("First?", "Second?", "Third?", agent="caller")
+    ids = [question["id"] for question in asked["questions"]]
+    page = visit(client, make_link(client, ids[1], "ana"))
+    check("question 2 of 3" in page.text, f"which of them it is: {page.text}")
+    thanks = read_page(submit(client, page, {"own": "two"}))
+    check("2 more questions are answered" in thanks.text and "goes on with it" not in thanks.text, f"by a link: {thanks.text}")
+    check(not any(ask in thanks.reply.body.decode() for ask in (*ids, "First?", "Third?")), f"a link shows others: {thanks.text}")
+    for at, text, following in ((2, "one more question is answered", ids[0]), (0, "the agent goes on with it", None)):
+        page = visit(client, f"/question/{ids[at]}")
+        check(f"question {at + 1} of 3" in page.text, f"which of them it is: {page.text}")
+        thanks = read_page(form(client, page.actions[0], {**page.hidden, "own": "yes"}))
+        check(text in thanks.text, f"after {at}: {thanks.text}")
+        equal([link for link in thanks.links if "/question/" in link], [f"/question/{following}"] if following else [], "where it leads")
+    equal(client.session(asked["session_id"])["status"], "completed", "the session")
 
 
 @case("later visits to a cancelled request show who cancelled it")
