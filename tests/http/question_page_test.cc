@@ -50,8 +50,9 @@ TEST_CASE("nothing that an agent or a person wrote becomes markup") {
                     {"b", "", "", false}};
   q.context = R"({"\"'><script>key</script>&":"\"'><script>value</script>&",)"
               R"("deep":{"a":["\"'><script>nested</script>&"]}})";
+  const Batch batch{2, 3, 1, QuestionId(evil("next"))};
   const QuestionPage shown{q,
-                           {2, 3, 1, QuestionId(evil("next"))},
+                           batch,
                            evil("action"),
                            {{evil("name"), evil("hidden")}},
                            true,
