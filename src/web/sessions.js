@@ -82,13 +82,13 @@ const troubleView = (error) => state({
 const show = () => {
   showFilter();
   const { sessions } = known;
-  if (sessions.length === 0) return void place.replaceChildren(emptyView());
+  if (sessions.length === 0) place.replaceChildren(emptyView());
   const rows = sessions.map(rowOf);
   // Only what is not in its place is moved: a moved element loses its focus.
   rows.forEach((row, index) => { if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null); });
   while (body.children.length > rows.length) body.lastElementChild.remove();
   more.parentElement.hidden = known.next === null;
-  if (!listView.isConnected) place.replaceChildren(listView);
+  if (sessions.length > 0 && !listView.isConnected) place.replaceChildren(listView);
 };
 
 let asked = 0;  // Answers to what was asked before are late.
