@@ -1,10 +1,13 @@
 // The session page and the list of sessions, as people see and use them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
 import { eventually, gate } from '../clients/harness.mjs';
-import { openTab, password, startBrowser, startServer } from './world.mjs';
+import { openTab, password, screenshots, startBrowser, startServer } from './world.mjs';
 
 const kBig = 1_000_000;
 const kNone = '00000000-0000-7000-8000-000000000000';
@@ -171,7 +174,7 @@ inTab('a message is sent by keyboard, as JSON where it is some', 'ana', async ({
   }
   gates.get(id).open();
   const { result } = await finished(id);
-  assert.deepEqual(result.heard.map(({ body, message }) => body ?? message), ['hurry up', { by: 'noon' }]);
+  assert.deepEqual(result.heard, ['hurry up', { by: 'noon' }]);
   await page.getByText('Completed', { exact: true }).waitFor();
 });
 
@@ -236,6 +239,70 @@ inTab('the list shows sessions as they come, filters by address, and opens one b
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/session/${id}`);
+});
+
+const kXss = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+
+inTab('what agents and people wrote is text on these pages, wherever it stands', 'vera', async ({ page, see }) => {
+  const question = { header: '<b>x</b>', question: `Go? ${kXss}`, options: [kXss, 'No'] };
+  const { session_id: id, questions } = await server.call('POST', '/agent/ask', { agent: 'caller', context: { [kXss]: kXss }, questions: [question, { question: `And? ${kXss}` }] },
+    { authorization: `Bearer ${server.askKey}` });
+  await server.call('POST', `/agent/answer/${id}`, { question_id: questions[0].id, answer: kXss, answered_by: kXss });
+  await see(`/session/${id}`);
+  await page.locator('.row.answer').waitFor();
+  assert.equal(await page.locator('.row.answer blockquote').textContent(), `“${kXss}”`);
+  await server.call('POST', `/agent/session/${id}/cancel`, { reason: kXss }, { authorization: `Bearer ${server.askKey}` });
+  await page.locator('.error-text', { hasText: 'onerror' }).waitFor();
+  await page.goto(`${server.url}/sessions?agent=${encodeURIComponent(kXss)}`);
+  await page.getByRole('heading', { name: 'None like that' }).waitFor();
+  await see('/sessions');
+  await page.locator('.error', { hasText: 'onerror' }).first().waitFor();
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator('#content img, #content script').count(), 0);
+});
+
+const looks = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1024, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 800 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  narrow: { colorScheme: 'dark', viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
+};
+
+test('the session pages fit every screen, and axe finds nothing', { timeout: 120_000 }, async () => {
+  mkdirSync(screenshots, { recursive: true });
+  const waiting = await start('poet', { topic: 'love', lines: [3, 5, 3], by: { name: 'ana', years: 41 } });
+  const done = await start('poet', { topic: 'love', lines: [3, 5, 3] });
+  await Promise.all([settled(waiting), settled(done)]);
+  await server.call('POST', `/agent/answer/${done}`, { answer: 'haiku', answered_by: 'ana' });
+  await finished(done);
+  mended = false;
+  const failed = await start('broken');
+  await finished(failed);
+  const { context } = await as('ana');
+  const storageState = await context.storageState();
+  const faults = [];
+  for (const [look, options] of Object.entries(looks)) {
+    const tab = await openTab(browser, { ...options, storageState });
+    try {
+      for (const [name, target, ready] of [['session', `/session/${done}`, '.row.end'], ['session-waiting', `/session/${waiting}`, '.waiting'],
+        ['session-failed', `/session/${failed}`, '.trouble'], ['sessions', '/sessions', 'tbody tr'], ['session-unknown', `/session/${kNone}`, '.state']]) {
+        await tab.page.goto(server.url + target);
+        await tab.page.locator(ready).first().waitFor();
+        const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
+        if (wide > options.viewport.width) faults.push(`${name} is ${wide} px wide on a screen of ${options.viewport.width}`);
+        if (look === 'narrow') continue;
+        await tab.page.screenshot({ path: path.join(screenshots, `${name}-${look}.png`), fullPage: name !== 'sessions' });
+        // A narrow screen changes no colour and no name.
+        if (options.isMobile) continue;
+        const { violations, passes } = await new AxeBuilder({ page: tab.page }).setLegacyMode().analyze();
+        assert.ok(passes.length > 10, `axe has looked at next to nothing of ${name}`);
+        faults.push(...violations.map(({ id, help, nodes }) => `${name} ${look}: ${id}: ${help}: ${nodes.map((node) => node.html).join(' | ')}`));
+      }
+    } finally {
+      await tab.close();
+    }
+  }
+  assert.deepEqual(faults, []);
 });
 
 inTab('the list goes on where it ends', 'vera', async ({ page, see }) => {
