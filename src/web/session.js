@@ -144,11 +144,11 @@ const showValues = () => {
 const head = el('div', { class: 'heads' });
 const strip = stripView();
 const timeline = timelineView();
-const noStory = el('p', { class: 'note' }, 'Nothing of its story is kept.');
+const noStory = el('p', { class: 'note' }, 'Nothing of its story is kept any more.');
 const page = el('div', { class: 'wide session' }, head,
-  el('section', { class: 'panel', 'aria-label': 'The story as a picture' }, strip.view, noStory),
+  el('section', { class: 'panel picture', 'aria-label': 'The story as a picture' }, strip.view),
   el('div', { class: 'columns' },
-    el('section', { class: 'panel', 'aria-labelledby': 'story-title' }, el('h2', { id: 'story-title' }, 'The story'), timeline.view),
+    el('section', { class: 'panel', 'aria-labelledby': 'story-title' }, el('h2', { id: 'story-title' }, 'The story'), timeline.view, noStory),
     values.view));
 
 let headShown = '';
@@ -162,7 +162,9 @@ const showHead = () => {
   if (focused) (head.querySelector(`[data-action="${focused}"]`) ?? find('main')).focus();
 };
 
+let cost = 0;  // Milliseconds that the last drawing took: the story of a long session is not told anew for every line of output.
 const show = () => {
+  const begin = performance.now();
   const { session, events, questions, record } = known;
   document.title = `${session.agent_name} · ${kStatus[session.status] ?? session.status} · Holdpoint`;
   if (!page.isConnected) content.replaceChildren(page);
@@ -170,8 +172,10 @@ const show = () => {
   tick();
   strip.show({ session, events });
   noStory.hidden = events.length > 0;
+  strip.view.parentElement.hidden = strip.view.hidden;
   timeline.show(story({ session, events, questions, messages: record?.messages ?? [] }));
   showValues();
+  cost = performance.now() - begin;
 };
 
 const kHeard = { completed: 'The session is completed', failed: 'The session failed', cancelled: 'The session is cancelled', pending_input: 'The session waits for an answer' };
@@ -203,14 +207,18 @@ const showTrouble = (error) => content.replaceChildren(state({
 }));
 
 let soon = null;
+let moved = false;  // Something happened that changes more than the story.
 const onEvents = (events) => {
   const fresh = takeEvents(events);
   if (!known.session || fresh.length === 0) return;
-  if (fresh.every(({ type }) => kQuiet.has(type))) return void show();
+  moved ||= fresh.some(({ type }) => !kQuiet.has(type));
   soon ??= setTimeout(() => {
     soon = null;
-    refresh().catch(() => {});
-  }, kSoon);
+    const anew = moved;
+    moved = false;
+    if (anew) refresh().catch(() => {});
+    else show();
+  }, Math.max(kSoon, 5 * cost));
 };
 
 const act = (name, right) => () => (allowed(right) ? void actions[name]() : false);
@@ -235,5 +243,5 @@ if (known.session || content.querySelector('.error')) {
 everySecond(() => {
   if (!known.session || finished()) return;
   tick();
-  strip.show(known);
+  strip.tick();
 });
