@@ -99,8 +99,8 @@ const pendingView = (questions) => el('section', { class: 'panel waiting', 'aria
       el('a', { href: `/#${question.id}` }, may('questions:answer') ? 'Answer in the inbox' : 'See it in the inbox'),
       may('questions:answer') && el('a', { href: `/question/${question.id}` }, 'Plain page'))))));
 
-const errorView = (text) => el('section', { class: 'panel trouble', 'aria-labelledby': 'error-title' },
-  el('h2', { id: 'error-title' }, 'Why it ended'), el('p', { class: 'error-text' }, text));
+const errorView = ({ error, status }) => el('section', { class: status === 'failed' ? 'panel trouble' : 'panel', 'aria-labelledby': 'error-title' },
+  el('h2', { id: 'error-title' }, 'Why it ended'), el('p', { class: 'error-text' }, error));
 
 const headView = () => {
   const { session } = known;
@@ -110,30 +110,33 @@ const headView = () => {
       el('div', { class: 'title' },
         el('h2', { id: 'agent-name' }, session.agent_name), el('span', { class: `tag ${session.status}` }, kStatus[session.status] ?? session.status), actionsView()),
       factsView(known)),
-    session.error && errorView(session.error),
+    session.error && errorView(session),
     pending.length > 0 && pendingView(pending),
   ].filter(Boolean);
 };
 
 // What went in and came out.
-const jsonPanel = (title, value) => el('section', { class: 'panel value', 'aria-label': title },
-  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => toText(value, 2))), jsonView(value));
+const jsonPanel = (title, value, open) => el('section', { class: 'panel value', 'aria-label': title },
+  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => toText(value, 2))), jsonView(value, open));
 
 const recordTrouble = (error) => el('section', { class: 'panel value' },
   el('h2', {}, 'Payload and state'),
   el('p', { class: 'note' }, `They could not be loaded: ${error.message}. `, el('button', { type: 'button', class: 'link', click: () => refresh().catch(() => {}) }, 'Try again')));
 
-const kValues = [['Result', () => known.session.result], ['Payload', () => known.record?.payload], ['State', () => known.record?.state], ['Resume', () => known.record?.resume]];
+const kValues = [
+  ['Result', () => known.session.result, true], ['Payload', () => known.record?.payload, true], ['State', () => known.record?.state, true],
+  ['Resume', () => known.record?.resume, false],  // The story tells it already.
+];
 const values = { view: el('div', { class: 'values' }), drawn: new Map() };
 
 // A value that has not changed stays as it is, with all that is open in it.
 const showValues = () => {
   const views = [];
-  for (const [title, value] of kValues) {
+  for (const [title, value, open] of kValues) {
     const now = value();
     if (now === null || now === undefined) continue;
     const text = toText(now);
-    if (values.drawn.get(title)?.text !== text) values.drawn.set(title, { text, view: jsonPanel(title, now) });
+    if (values.drawn.get(title)?.text !== text) values.drawn.set(title, { text, view: jsonPanel(title, now, open) });
     views.push(values.drawn.get(title).view);
   }
   if (known.recordTrouble) views.push(recordTrouble(known.recordTrouble));
@@ -201,10 +204,16 @@ const showUnknown = () => content.replaceChildren(state({
   action: el('a', { href: '/sessions' }, 'All sessions'),
 }));
 
-const showTrouble = (error) => content.replaceChildren(state({
-  kind: 'error', title: 'The session could not be loaded', text: `${error.message}.`,
-  action: el('button', { type: 'button', click: () => { content.replaceChildren(skeleton(5)); refresh().catch(() => {}); } }, 'Try again'),
-}));
+let trouble = '';
+const showTrouble = (error) => {
+  // Left alone while nothing new is to be said: somebody may be about to press the button.
+  if (trouble === error.message && content.querySelector('.state.error')) return;
+  trouble = error.message;
+  content.replaceChildren(state({
+    kind: 'error', title: 'The session could not be loaded', text: `${error.message}.`,
+    action: el('button', { type: 'button', click: () => { content.replaceChildren(skeleton(5)); refresh().catch(() => {}); } }, 'Try again'),
+  }));
+};
 
 let soon = null;
 let moved = false;  // Something happened that changes more than the story.

@@ -26,6 +26,23 @@ const agents = {
   },
 };
 
+// A longer story, for the pictures.
+const tried = new Set();
+agents['release-train'] = (turn) => {
+  if (turn.reason === 'answer') return { result: { released: '4.2.0', to: turn.resume.answers['Roll version 4.2.0 out to whom?'], machines: 1024 } };
+  if (!tried.has(turn.session_id)) {
+    tried.add(turn.session_id);
+    return { error: 'the build server answered 503 Service Unavailable', retry: true };
+  }
+  return {
+    ask: { questions: [
+      { header: 'Release', question: 'Roll version 4.2.0 out to whom?', options: ['All customers', 'One in ten'] },
+      { header: 'Checks', question: 'Which checks shall run first?', options: ['unit tests', 'smoke tests', 'load test'], multi_select: true },
+    ] },
+    state: { version: '4.2.0', canary: { hours: 2, errors: 0, regions: ['eu-west', 'us-east'] } },
+  };
+};
+
 let browser;
 let server;
 let agentServer;
@@ -33,6 +50,7 @@ before(async () => {
   agentServer = http.createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
+    if (request.url === '/callback') return void response.writeHead(204).end();
     const turn = JSON.parse(Buffer.concat(chunks));
     if (!gates.has(turn.session_id)) gates.set(turn.session_id, gate());
     const reply = JSON.stringify(await agents[request.url.slice(1)](turn)).replace('"@@"', '12345678901234567890');
@@ -43,7 +61,8 @@ before(async () => {
   const url = (name) => `http://127.0.0.1:${agentServer.address().port}/${name}`;
   browser = await startBrowser();
   server = await startServer({
-    agents: Object.fromEntries(Object.keys(agents).map((name) => [name, { runner: 'http', url: url(name) }])),
+    agents: Object.fromEntries(Object.keys(agents).map((name) => [name,
+      { runner: 'http', url: url(name), ...(name === 'release-train' ? { question_callback: url('callback'), callback_events: ['question_pending', 'session_completed'] } : {}) }])),
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
   await server.closeUp();
@@ -259,15 +278,16 @@ inTab('a story of thousands of steps folds its middle, and gives it out in piece
   await page.unroute(history);
 });
 
-inTab('a session that cannot be loaded says so, and comes with the next try', 'vera', async ({ page, complaints }) => {
+inTab('a session that cannot be loaded says so, and comes as soon as it can be', 'vera', async ({ page, complaints }) => {
   const id = await start('poet');
   await settled(id);
   const target = `${server.url}/agent/session/${id}`;
   await page.route(target, (route) => route.fulfill({ status: 503, json: { ok: false, error: { code: 'unavailable', message: 'the database is not there' } } }));
   await page.goto(`${server.url}/session/${id}`);
   await page.getByRole('alert').filter({ hasText: 'the database is not there' }).waitFor();
-  await page.unroute(target);
   await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('alert').filter({ hasText: 'the database is not there' }).waitFor();
+  await page.unroute(target);
   await page.getByRole('heading', { name: 'It waits for an answer' }).waitFor();
   complaints.length = 0;
 });
@@ -328,10 +348,12 @@ const looks = {
 test('the session pages fit every screen, and axe finds nothing', { timeout: 120_000 }, async () => {
   mkdirSync(screenshots, { recursive: true });
   const waiting = await start('poet', { topic: 'love', lines: [3, 5, 3], by: { name: 'ana', years: 41 } });
-  const done = await start('poet', { topic: 'love', lines: [3, 5, 3] });
-  await Promise.all([settled(waiting), settled(done)]);
-  await server.call('POST', `/agent/answer/${done}`, { answer: 'haiku', answered_by: 'ana' });
+  const done = await start('release-train', { version: '4.2.0', commit: '9f8e7d6c', changes: ['checkout', 'search'] });
+  const { questions: [whom, checks] } = await settled(done);
+  await server.call('POST', `/agent/answer/${done}`, { question_id: whom.id, answer: 'One in ten', answered_by: 'ana@example.org' });
+  await server.call('POST', `/agent/answer/${done}`, { question_id: checks.id, answer: ['smoke tests', 'load test'], answered_by: 'ben@example.org' });
   await finished(done);
+  await settled(waiting);
   mended = false;
   const failed = await start('broken');
   await finished(failed);
