@@ -126,6 +126,17 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   return counts;
 }
 
+void each_answered(Transaction& tx, std::int64_t most,
+                   const std::function<void(const AnsweredBrief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, created_at, answered_at FROM agent_questions WHERE status = 'answered' "
+      "ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), row.time(2) - row.time(1)});
+      },
+      most);
+}
+
 std::optional<Question> settle(Transaction& tx, const QuestionId& id, const Settlement& s,
                                Time now) {
   std::optional<std::string> line, selected, text;

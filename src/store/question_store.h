@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,14 @@ struct Filter {
 };
 std::vector<Question> list(Transaction& tx, const Filter& filter);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest questions first that were
+// answered, `most` of them.
+struct AnsweredBrief {
+  std::string_view agent_name;
+  Duration took;
+};
+void each_answered(Transaction& tx, std::int64_t most,
+                   const std::function<void(const AnsweredBrief&)>& visit);
 
 // How a question ends. The update happens only while it is pending: this one statement decides
 // every race.

@@ -116,6 +116,16 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   return counts;
 }
 
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, status, questions_asked FROM agent_sessions ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), session_status_from(row.text(1)).value(), row.integer(2)});
+      },
+      most);
+}
+
 std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time now, Time lease_until,
                                std::int64_t most) {
   std::vector<ClaimedTurn> claimed;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,14 @@ struct Filter {
 };
 std::vector<Session> list(Transaction& tx, const Filter& filter);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest first, `most` of them.
+struct Brief {
+  std::string_view agent_name;
+  SessionStatus status;
+  std::int64_t questions_asked;
+};
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit);
 
 // Leases up to `most` sessions due at `now`, the longest due first. A lease that ran out is due
 // again.

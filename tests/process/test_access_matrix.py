@@ -215,6 +215,7 @@ CALLS = {
     "POST /agent/answer/{session}": on_session("/agent/answer/{}", {"answer": "yes"}),
     "GET /agent/answer/{session}": answer_page,
     "GET /agent/sessions": plain("/agent/sessions"),
+    "GET /agent/operations": plain("/agent/operations"),
     "GET /agent/session/{id}": on_session("/agent/session/{}"),
     "GET /agent/session/{id}/events": on_session("/agent/session/{}/events"),
     "GET /agent/events": plain("/agent/events", stream=True),
