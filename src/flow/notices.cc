@@ -1,6 +1,7 @@
 #include "flow/notices.h"
 
 #include <algorithm>
+#include <set>
 
 #include "net/http_client.h"
 #include "store/delivery_store.h"
@@ -81,6 +82,16 @@ std::vector<WebhookSecret> Notices::secrets_for(const std::string& agent_name) {
 
 std::vector<Address> Notices::addresses_for(const std::string& agent_name, const Ask& ask) {
   return options_.addresses.of_ask(agents_.find(agent_name).get(), ask.channels);
+}
+
+std::vector<std::string> Notices::channels_of(const std::string& agent_name,
+                                              const std::vector<Address>& to) {
+  std::set<std::string> channels;
+  if (const auto callback = destination_for(agent_name, "question_pending")) {
+    channels.insert(options_.addresses.is_slack_webhook(callback->url) ? "slack" : "url");
+  }
+  for (const auto& address : to) channels.insert(address.channel);
+  return {channels.begin(), channels.end()};
 }
 
 void Notices::asked(Transaction& tx, Story& story, const std::vector<Question>& ask,

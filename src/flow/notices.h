@@ -29,6 +29,10 @@ class Notices {
   // and nobody can reach.
   std::vector<Address> addresses_for(const std::string& agent_name, const Ask& ask);
 
+  // The platforms that an ask for these places, and its callback, goes to.
+  std::vector<std::string> channels_of(const std::string& agent_name,
+                                       const std::vector<Address>& to);
+
   // The questions of one ask are pending.
   void asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
              const std::vector<Address>& to, Time now);
