@@ -94,6 +94,18 @@ std::vector<std::string> Notices::channels_of(const std::string& agent_name,
   return {channels.begin(), channels.end()};
 }
 
+std::vector<std::string> Notices::targets_of(const AgentDefinition& agent) const {
+  std::vector<std::string> targets;
+  for (const auto& address : options_.addresses.of_ask(&agent, {})) {
+    targets.push_back(Target{address.channel, address.to}.text());
+  }
+  return targets;
+}
+
+bool Notices::has_callback(const std::string& agent_name) {
+  return destination_for(agent_name, "question_pending").has_value();
+}
+
 void Notices::asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
                     const std::vector<Address>& to, Time now) {
   const Question& first = ask.front();

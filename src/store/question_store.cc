@@ -120,6 +120,17 @@ std::vector<Question> list(Transaction& tx, const Filter& filter) {
   return questions;
 }
 
+std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after) {
+  // `status` stands in the text, and deadline_at has a bound of its own, for the index of pending
+  // deadlines to serve it.
+  return read_all(tx,
+                  "SELECT " QUESTION_COLUMNS
+                  " FROM agent_questions WHERE status = 'pending' AND deadline_at >= $1 AND "
+                  "(deadline_at > $1 OR id > $2) AND ($3 IS NULL OR agent_name = $3) AND "
+                  "($4 IS NULL OR session_id = $4) ORDER BY deadline_at, id LIMIT $5",
+                  after.deadline_at, after.id, filter.agent_name, filter.session, filter.limit);
+}
+
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx) {
   std::vector<std::pair<std::string, std::int64_t>> counts;
   tx.query("SELECT status, COUNT(*) FROM agent_questions GROUP BY status",
