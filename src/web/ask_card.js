@@ -3,7 +3,7 @@ import { el } from './dom.js';
 import { inWords, isTouched, newDraft, valueOf } from './draft.js';
 import { makeForm, optionList } from './answer_form.js';
 import { timeLeft } from './pending.js';
-import { exact, since } from './time.js';
+import { clock, since } from './time.js';
 import { atDeadline, ending, listed, placeName } from './wording.js';
 
 const kLongContext = 1500;
@@ -11,7 +11,7 @@ const kLongContext = 1500;
 function contextOf({ context, created_at: asked }) {
   const facts = Object.entries(context).filter(([name, value]) => name !== 'asked_at' || value !== asked);
   if (!facts.length) return null;
-  const list = el('dl', {}, facts.map(([name, value]) => [el('dt', {}, name),
+  const list = el('dl', {}, facts.flatMap(([name, value]) => [el('dt', {}, name),
     el('dd', {}, typeof value === 'string' ? value : el('code', {}, JSON.stringify(value, null, 2)))]));
   return JSON.stringify(context).length > kLongContext ? el('details', {}, el('summary', {}, 'Context'), list) : list;
 }
@@ -81,7 +81,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
 
   const left = el('span', { class: 'left' });
   const facts = (question) => el('p', { class: 'note facts' },
-    isOpen(question) && [left, ` · until ${exact(question.expires_at)}. ${atDeadline(question)} `],
+    isOpen(question) && [left, ` · until ${clock(question.expires_at)}. ${atDeadline(question)} `],
     question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : 'Only in this inbox.');
 
   // What has the focus keeps it.
