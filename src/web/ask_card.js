@@ -81,7 +81,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
 
   const left = el('span', { class: 'left' });
   const facts = (question) => el('p', { class: 'note facts' },
-    isOpen(question) && [left, ` · until ${clock(question.expires_at)}. ${atDeadline(question)} `],
+    isOpen(question) && `Answer by ${clock(question.expires_at)}. ${atDeadline(question)} `,
     question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : 'Only in this inbox.');
 
   // What has the focus keeps it.
@@ -100,7 +100,8 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
     box.replaceChildren(
       el('button', { type: 'button', class: 'quiet small back', 'data-at': 'back', click: onBack }, '← All questions'),
       el('p', { class: 'from' }, el('a', { href: `/session/${view.ask.session}`, 'data-at': 'session' }, question.agent_name),
-        ` asked ${since(question.created_at)}`, question.header && [' ', el('span', { class: 'tag' }, question.header)]),
+        ` asked ${since(question.created_at)}`, isOpen(question) && [' · ', left],
+        question.header && el('span', { class: 'tag' }, question.header)),
       ...(several ? [pager] : []),
       el('h2', { id: 'ask-title', tabindex: '-1', 'data-at': 'title' }, question.question),
       ...[contextOf(question), complaint && el('p', { class: 'complaint', id: 'ask-complaint', role: 'alert' }, complaint)].filter(Boolean),
