@@ -64,7 +64,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
   const drawSubmit = () => {
     const count = view.ask.questions.length;
     submitButton.textContent = view.questions.length === 1 ? 'Answer' : count === 1 ? 'Submit the answer' : `Submit ${count} answers`;
-    submitButton.setAttribute('aria-disabled', String(unfilled() >= 0));
+    submitButton.setAttribute('aria-disabled', String(view.questions.length > 1 && unfilled() >= 0));
   };
 
   const buttons = () => {
