@@ -44,7 +44,7 @@ Question sample_question(Time now) {
   spec.header = "Sample";
   spec.options = {{"Yes", "Then the channel works", "", true}, {"No", "", "", false}};
   ask.questions = {spec};
-  return pose(ask, SessionId::make(now), "holdpoint", 1, now).front();
+  return pose(ask, SessionId::make(now), "holdpoint", 1, {}, now).front();
 }
 
 Question settled(Question question, Time now) {

@@ -374,6 +374,7 @@ class Node {
   Pages pages_;
   AccessApi access_{clock_, keys_, people_, credentials_, *db_, pages_};
   Api api_{clock_,
+           notices_,
            intake_,
            answers_,
            control_,

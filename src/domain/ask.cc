@@ -90,7 +90,7 @@ void check_ask(const Ask& ask, const Limits& limits) {
 }
 
 std::vector<Question> pose(const Ask& ask, const SessionId& session, const std::string& agent_name,
-                           std::int64_t turn, Time now) {
+                           std::int64_t turn, const std::vector<std::string>& channels, Time now) {
   std::vector<Question> questions;
   for (const auto& spec : ask.questions) {
     Question question;
@@ -99,6 +99,7 @@ std::vector<Question> pose(const Ask& ask, const SessionId& session, const std::
     question.agent_name = agent_name;
     question.ask = turn;
     question.position = static_cast<std::int64_t>(questions.size());
+    question.channels = channels;
     question.spec = spec;
     question.context = ask.context;
     question.tool_call_id = ask.tool_call_id;

@@ -23,8 +23,9 @@ struct Ask {
 // Throws BadRequest naming the field and the rule that `ask` breaks.
 void check_ask(const Ask& ask, const Limits& limits);
 
-// The rows that `ask` becomes when the given turn of a session poses it at `now`.
+// The rows that `ask` becomes when the given turn of a session poses it at `now`; `channels` are
+// the platforms that it goes to.
 std::vector<Question> pose(const Ask& ask, const SessionId& session, const std::string& agent_name,
-                           std::int64_t turn, Time now);
+                           std::int64_t turn, const std::vector<std::string>& channels, Time now);
 
 }  // namespace holdpoint

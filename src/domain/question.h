@@ -51,6 +51,9 @@ struct Question {
   std::string agent_name;
   std::int64_t ask = 0;  // The turn that asked; with the session it names the ask.
   std::int64_t position = 0;
+  // Where it was sent when it was asked, as platforms: `url`, `slack`, `discord`, `email`; sorted,
+  // each once. None: people find it in the inbox alone.
+  std::vector<std::string> channels;
   QuestionSpec spec;
   std::string context = "{}";  // A JSON object.
   std::optional<std::string> tool_call_id;

@@ -120,6 +120,7 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
     throw BadRequest("agent", "\"" + agent->name + "\" has async_questions: false");
   }
   const auto addresses = notices_.addresses_for(agent->name, ask);
+  const auto channels = notices_.channels_of(agent->name, addresses);
   Done done = db_.write([&](Transaction& tx) {
     Done d;
     d.admitted = {SessionId::make(now), SessionStatus::pending_input, false, {}, false};
@@ -135,7 +136,7 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
       return repeated(tx, agent->name, key.value_or(""), now);
     }
     d.story.add(tx, events::session_started(id, agent->name, std::nullopt), now);
-    d.admitted.questions = pose(ask, id, agent->name, 1, now);
+    d.admitted.questions = pose(ask, id, agent->name, 1, channels, now);
     for (const auto& question : d.admitted.questions) {
       question_store::insert(tx, question);
       d.story.add(tx, events::question_asked(question), now);

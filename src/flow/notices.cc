@@ -1,6 +1,7 @@
 #include "flow/notices.h"
 
 #include <algorithm>
+#include <set>
 
 #include "net/http_client.h"
 #include "store/delivery_store.h"
@@ -81,6 +82,28 @@ std::vector<WebhookSecret> Notices::secrets_for(const std::string& agent_name) {
 
 std::vector<Address> Notices::addresses_for(const std::string& agent_name, const Ask& ask) {
   return options_.addresses.of_ask(agents_.find(agent_name).get(), ask.channels);
+}
+
+std::vector<std::string> Notices::channels_of(const std::string& agent_name,
+                                              const std::vector<Address>& to) {
+  std::set<std::string> channels;
+  if (const auto callback = destination_for(agent_name, "question_pending")) {
+    channels.insert(options_.addresses.is_slack_webhook(callback->url) ? "slack" : "url");
+  }
+  for (const auto& address : to) channels.insert(address.channel);
+  return {channels.begin(), channels.end()};
+}
+
+std::vector<std::string> Notices::targets_of(const AgentDefinition& agent) const {
+  std::vector<std::string> targets;
+  for (const auto& address : options_.addresses.of_ask(&agent, {})) {
+    targets.push_back(Target{address.channel, address.to}.text());
+  }
+  return targets;
+}
+
+bool Notices::has_callback(const std::string& agent_name) {
+  return destination_for(agent_name, "question_pending").has_value();
 }
 
 void Notices::asked(Transaction& tx, Story& story, const std::vector<Question>& ask,

@@ -29,6 +29,15 @@ class Notices {
   // and nobody can reach.
   std::vector<Address> addresses_for(const std::string& agent_name, const Ask& ask);
 
+  // The platforms that an ask for these places, and its callback, goes to.
+  std::vector<std::string> channels_of(const std::string& agent_name,
+                                       const std::vector<Address>& to);
+
+  // Where its asks go of themselves, as targets that leave nothing open: `slack:#ops`; and whether
+  // its callback, or the settings' for it, is called too.
+  std::vector<std::string> targets_of(const AgentDefinition& agent) const;
+  bool has_callback(const std::string& agent_name);
+
   // The questions of one ask are pending.
   void asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
              const std::vector<Address>& to, Time now);

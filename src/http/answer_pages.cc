@@ -34,8 +34,7 @@ struct Visit {
   Actor actor;
   std::string action;
   std::vector<std::pair<std::string, std::string>> hidden;
-
-  bool from_list() const { return via == "web"; }
+  Visitor visitor = Visitor::of_link;
 };
 
 bool may_cancel(Api& api, const Visit& visit) {
@@ -43,16 +42,48 @@ bool may_cancel(Api& api, const Visit& visit) {
   return !agent || agent->allow_cancel;
 }
 
+bool is_listed(Api& api, const Visit& visit) {
+  const auto agent = api.agents.find(visit.question.agent_name);
+  return !agent || may_decide(agent->answerers, visit.actor);
+}
+
+Batch batch_of(Api& api, const Question& question) {
+  return batch_of(question, api.views.ask_of(question));
+}
+
+QuestionPage page_of(Api& api, const Visit& visit, const std::vector<std::string>& chosen = {},
+                     const std::string& own_text = "", const std::string& complaint = "") {
+  return {visit.question,
+          batch_of(api, visit.question),
+          visit.action,
+          visit.hidden,
+          may_cancel(api, visit),
+          visit.visitor,
+          chosen,
+          own_text,
+          complaint};
+}
+
 Response show(Api& api, const Visit& visit, const std::vector<std::string>& chosen,
               const std::string& own_text, const std::string& complaint) {
-  return question_page({visit.question, visit.action, visit.hidden, may_cancel(api, visit),
-                        visit.from_list(), chosen, own_text, complaint},
+  return question_page(page_of(api, visit, chosen, own_text, complaint),
                        complaint.empty() ? 200 : 422);
 }
 
 // The question as it is now, after a form was taken.
 Question now_of(Api& api, const Visit& visit) {
   return api.views.question(visit.question.id, Duration{0}).value_or(visit.question);
+}
+
+Response thanks(Api& api, const Visit& visit) {
+  const Question ended = now_of(api, visit);
+  return thanks_page(ended, batch_of(api, ended), visit.visitor);
+}
+
+Response settled(Api& api, const Question& ended, Visitor visitor, int status = 200) {
+  Response page = settled_page(ended, batch_of(api, ended), visitor);
+  page.status = status;
+  return page;
 }
 
 Response not_listed() {
@@ -65,20 +96,32 @@ Response cancel(Api& api, const Visit& visit) {
       api.control.call_off(visit.question, visit.actor, visit.actor.name, api.clock.now());
   switch (result.outcome) {
     case Control::Outcome::done:
-      return thanks_page(now_of(api, visit), visit.from_list());
+      return thanks(api, visit);
     case Control::Outcome::not_allowed:
       return not_listed();
     case Control::Outcome::refused:
     case Control::Outcome::unknown:
       break;
   }
-  Response page = settled_page(now_of(api, visit), visit.from_list());
-  page.status = 409;
-  return page;
+  return settled(api, now_of(api, visit), visit.visitor, 409);
+}
+
+Response ask_to_cancel(Api& api, const Visit& visit, const Form& form) {
+  if (is_settled(visit.question.status)) return settled(api, visit.question, visit.visitor, 409);
+  if (!may_cancel(api, visit)) return not_listed();
+  return confirm_cancel_page(page_of(api, visit, form.texts("choice"), form.text("own")));
+}
+
+Response keep(Api& api, const Visit& visit, const Form& form) {
+  if (is_settled(visit.question.status)) return settled(api, visit.question, visit.visitor, 409);
+  return show(api, visit, form.texts("choice"), form.text("own"), "");
 }
 
 Response take(Api& api, const Visit& visit, const Form& form) {
-  if (form.text("do") == "cancel") return cancel(api, visit);
+  const std::string button = form.text("do");
+  if (button == "cancel") return cancel(api, visit);
+  if (button == "confirm_cancel") return ask_to_cancel(api, visit, form);
+  if (button == "keep") return keep(api, visit, form);
   const auto complain = [&](const std::string& complaint) {
     return show(api, visit, form.texts("choice"), form.text("own"), complaint);
   };
@@ -95,14 +138,11 @@ Response take(Api& api, const Visit& visit, const Form& form) {
     const auto outcome =
         api.answers.answer(visit.question.session_id, answer, visit.actor, api.clock.now());
     if (std::holds_alternative<NotAnAnswerer>(outcome)) return not_listed();
-    const Question ended = now_of(api, visit);
     if (std::holds_alternative<AnswerAccepted>(outcome) ||
         std::holds_alternative<AlreadyAnswered>(outcome)) {
-      return thanks_page(ended, visit.from_list());
+      return thanks(api, visit);
     }
-    Response page = settled_page(ended, visit.from_list());
-    page.status = 409;
-    return page;
+    return settled(api, now_of(api, visit), visit.visitor, 409);
   } catch (const BadRequest& e) {
     return complain(std::string("Your answer was not taken: ") + e.what() + ".");
   }
@@ -141,7 +181,7 @@ Response open_link(Api& api, const Request& request) {
   if (token.empty()) return without_token(api, request);
   const auto opened = api.links.open(path_id<SessionId>(request), token);
   if (!opened) return dead_link(api, request);
-  if (shows_its_end(opened->question)) return settled_page(opened->question, false);
+  if (shows_its_end(opened->question)) return settled(api, opened->question, Visitor::of_link);
   if (is_settled(opened->question.status)) return dead_link(api, request);
   // `answer` only fills the form in: a mail's button saves a click, a scanner's visit decides
   // nothing.
@@ -183,7 +223,7 @@ Response list_pending(Api& api, const Request& request) {
         "<p class=\"note\">Nobody has made a key or user yet, so whoever uses this machine may "
         "answer.</p>\n";
   }
-  return html_page(200, "Questions", body);
+  return html_page(200, "Questions", body, Visitor::of_inbox);
 }
 
 std::optional<Visit> people_visit(Api& api, const Request& request) {
@@ -193,7 +233,8 @@ std::optional<Visit> people_visit(Api& api, const Request& request) {
                "web",
                request.actor(),
                request.path,
-               {{"nonce", api.gate.nonce_for(request.nonce_subject)}}};
+               {{"nonce", api.gate.nonce_for(request.nonce_subject)}},
+               request.caller.may("questions:read") ? Visitor::of_inbox : Visitor::of_link};
 }
 
 Response unknown_question() {
@@ -204,10 +245,12 @@ Response open_question(Api& api, const Request& request) {
   const Query query(request, {});
   const auto visit = people_visit(api, request);
   if (!visit) return unknown_question();
-  if (is_settled(visit->question.status)) return settled_page(visit->question, true);
+  if (is_settled(visit->question.status)) return settled(api, visit->question, visit->visitor);
   if (!request.caller.may("questions:answer")) {
-    return message_page(200, visit->question.spec.question,
-                        "You may see this question, not answer it.");
+    return reading_page(page_of(api, *visit), "You may see this question, not answer it.");
+  }
+  if (!is_listed(api, *visit)) {
+    return reading_page(page_of(api, *visit), "This agent's questions are for others to answer.");
   }
   return show(api, *visit, {}, "", "");
 }

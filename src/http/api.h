@@ -69,6 +69,7 @@ struct Desks {
 // All that the API's routes call. They parse, call one of these, and render.
 struct Api {
   const Clock& clock;
+  Notices& notices;
   Intake& intake;
   Answers& answers;
   Control& control;
@@ -87,6 +88,7 @@ struct Api {
   Desks desks = {};
 };
 
+Routes agent_routes(Api& api);
 Routes intake_routes(Api& api);
 Routes question_routes(Api& api);
 Routes session_routes(Api& api);
@@ -102,6 +104,10 @@ Routes all_routes(Api& api);
 
 // A form that an answer link's page sent.
 Response answer_by_link(Api& api, const Request& request);
+
+// Whether this caller may start the agent by who they are. Else, and for everybody while the server
+// is open, an agent that wants its webhooks signed has to get them so.
+bool may_start(const Caller& caller, const AgentDefinition& agent);
 
 // Shared by the routes.
 // For pages with script: who they serve, and what a change must carry.

@@ -67,17 +67,20 @@ std::string_view web_file(std::string_view name) {
 }
 
 std::vector<std::string> modules_of(const std::string& name) {
-  constexpr std::string_view kImport = "from './";
   std::vector<std::string> modules{name};
-  for (std::size_t i = 0; i < modules.size(); ++i) {
-    const std::string_view text = web_file(modules[i]);
-    for (auto at = text.find(kImport); at != std::string_view::npos; at = text.find(kImport, at)) {
-      at += kImport.size();
+  const auto add_imports = [&](std::string_view text, std::string_view start) {
+    for (auto at = text.find(start); at != std::string_view::npos; at = text.find(start, at)) {
+      at += start.size();
       std::string imported(text.substr(at, text.find('\'', at) - at));
       if (std::find(modules.begin(), modules.end(), imported) == modules.end()) {
         modules.push_back(std::move(imported));
       }
     }
+  };
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const std::string_view text = web_file(modules[i]);
+    add_imports(text, "from './");
+    add_imports(text, "import './");
   }
   return modules;
 }

@@ -4,7 +4,18 @@
 
 namespace holdpoint {
 
-Response html_page(int status, std::string_view title, std::string_view body) {
+namespace {
+
+std::string brand(Visitor visitor) {
+  const std::string name =
+      "<img src=\"" + asset_path("icon.svg") + "\" alt=\"\" width=\"24\" height=\"24\">Holdpoint";
+  return visitor == Visitor::of_inbox ? "<a class=\"brand\" href=\"/\">" + name + "</a>"
+                                      : "<span class=\"brand\">" + name + "</span>";
+}
+
+}  // namespace
+
+Response html_page(int status, std::string_view title, std::string_view body, Visitor visitor) {
   Response response;
   response.status = status;
   response.content_type = "text/html; charset=utf-8";
@@ -15,7 +26,8 @@ Response html_page(int status, std::string_view title, std::string_view body) {
   response.body += escape_html(title);
   response.body += " · Holdpoint</title>\n<link rel=\"stylesheet\" href=\"" +
                    asset_path("page.css") + "\">\n<link rel=\"icon\" href=\"" +
-                   asset_path("icon.svg") + "\">\n</head>\n<body>\n<main>\n";
+                   asset_path("icon.svg") + "\">\n</head>\n<body>\n<header class=\"bar\">" +
+                   brand(visitor) + "</header>\n<main>\n";
   response.body += body;
   response.body += "</main>\n</body>\n</html>\n";
   return response;

@@ -279,7 +279,7 @@ const std::vector<StoreTable>& store_tables() {
         "multi_select", "allow_other",  "style",       "default_choice",
         "on_timeout",   "tool_call_id", "deadline_at", "status",
         "selected",     "answer_text",  "answered_by", "answered_via",
-        "settled_at"},
+        "settled_at",   "channels"},
        {"id"}},
       {"agent_messages", {"id", "session_id", "body", "created_at", "turn"}, {"id"}},
       {"agent_events", {"seq", "session_id", "type", "at", "data"}, {"seq"}},

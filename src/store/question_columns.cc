@@ -1,5 +1,6 @@
 #include "store/question_columns.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -65,6 +66,22 @@ Choice to_choice(std::string_view column) {
   Choice choice{json.at("selected").get<std::vector<std::string>>(), std::nullopt};
   if (json.contains("text")) choice.text = json.at("text").get<std::string>();
   return choice;
+}
+
+std::string from_channels(const std::vector<std::string>& channels) {
+  std::string out;
+  for (const auto& channel : channels) out.append(out.empty() ? "" : " ").append(channel);
+  return out;
+}
+
+std::vector<std::string> to_channels(std::string_view column) {
+  std::vector<std::string> channels;
+  while (!column.empty()) {
+    const auto space = std::min(column.find(' '), column.size());
+    channels.emplace_back(column.substr(0, space));
+    column.remove_prefix(std::min(space + 1, column.size()));
+  }
+  return channels;
 }
 
 }  // namespace holdpoint::question_columns

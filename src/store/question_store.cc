@@ -8,7 +8,7 @@ namespace {
 #define QUESTION_COLUMNS                                                                 \
   "id, session_id, agent_name, ask, position, question, header, options, multi_select, " \
   "allow_other, style, default_choice, context, tool_call_id, on_timeout, created_at, "  \
-  "deadline_at, status, selected, answer_text, answered_by, answered_via, settled_at"
+  "deadline_at, status, selected, answer_text, answered_by, answered_via, settled_at, channels"
 
 Question read_question(const Row& row) {
   Question q;
@@ -36,6 +36,7 @@ Question read_question(const Row& row) {
   q.answered_by = row.optional_string(20);
   q.answered_via = row.optional_string(21);
   q.settled_at = row.optional_time(22);
+  q.channels = question_columns::to_channels(row.text(23));
   return q;
 }
 
@@ -55,12 +56,12 @@ void insert(Transaction& tx, const Question& q) {
   tx.post(
       "INSERT INTO agent_questions (id, session_id, agent_name, ask, position, question, header, "
       "options, multi_select, allow_other, style, default_choice, context, tool_call_id, "
-      "on_timeout, created_at, deadline_at) "
-      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+      "on_timeout, created_at, deadline_at, channels) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
       q.id, q.session_id, q.agent_name, q.ask, q.position, q.spec.question, q.spec.header,
       question_columns::from_options(q.spec.options), q.spec.multi_select, q.spec.allow_other,
       to_text(q.spec.style), default_choice, q.context, q.tool_call_id, to_text(q.on_timeout),
-      q.created_at, q.deadline_at);
+      q.created_at, q.deadline_at, question_columns::from_channels(q.channels));
 }
 
 std::optional<Question> find(Transaction& tx, const QuestionId& id) {
@@ -117,6 +118,17 @@ std::vector<Question> list(Transaction& tx, const Filter& filter) {
              add, before, filter.agent_name, filter.limit);
   }
   return questions;
+}
+
+std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after) {
+  // `status` stands in the text, and deadline_at has a bound of its own, for the index of pending
+  // deadlines to serve it.
+  return read_all(tx,
+                  "SELECT " QUESTION_COLUMNS
+                  " FROM agent_questions WHERE status = 'pending' AND deadline_at >= $1 AND "
+                  "(deadline_at > $1 OR id > $2) AND ($3 IS NULL OR agent_name = $3) AND "
+                  "($4 IS NULL OR session_id = $4) ORDER BY deadline_at, id LIMIT $5",
+                  after.deadline_at, after.id, filter.agent_name, filter.session, filter.limit);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx) {

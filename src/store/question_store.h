@@ -27,7 +27,17 @@ struct Filter {
   std::string before;  // Questions older than this id; empty: from the newest.
   std::int64_t limit = 50;
 };
+// The newest first.
 std::vector<Question> list(Transaction& tx, const Filter& filter);
+
+// A question's place among those that are the most urgent first.
+struct Urgency {
+  Time deadline_at;
+  QuestionId id;
+};
+// Pending questions, the earliest deadline first: those after `after`. Of `filter` neither `status`
+// nor `before` count.
+std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
 
 // How a question ends. The update happens only while it is pending: this one statement decides

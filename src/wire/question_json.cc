@@ -285,6 +285,7 @@ std::string context_with_time(const Question& q) {
 void write_question(JsonWriter& out, const Question& q) {
   out.begin_object();
   out.member("id", q.id).member("session_id", q.session_id).member("agent_name", q.agent_name);
+  out.member("ask", q.ask).member("position", q.position);
   out.member("question", q.spec.question).raw_member("context", context_with_time(q));
   out.member("header", q.spec.header);
   write_options(out, q.spec);
@@ -293,6 +294,9 @@ void write_question(JsonWriter& out, const Question& q) {
   out.member("style", to_text(q.spec.style)).key("default");
   write_maybe_choice(out, q.spec, q.spec.default_choice);
   out.member("status", to_text(q.status)).member("tool_call_id", q.tool_call_id);
+  out.key("channels").begin_array();
+  for (const auto& channel : q.channels) out.value(channel);
+  out.end_array();
   out.member("on_timeout", to_text(q.on_timeout)).member("expires_at", q.deadline_at);
   out.member("created_at", q.created_at).member("settled_at", q.settled_at).key("answer");
   write_maybe_choice(out, q.spec, q.choice);

@@ -66,7 +66,10 @@ before(async () => {
     dead: go(`${links.waiting.replace(/.{8}$/, 'AAAAAAAA')}`),
     login: go('/login'),
     'wrong-login': (page) => logIn(page, 'not the right one'),
-    inbox: (page) => logIn(page),
+    list: async (page) => {
+      await logIn(page);
+      await page.goto(`${server.url}/questions`);
+    },
   });
 });
 after(async () => {

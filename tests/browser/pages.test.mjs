@@ -31,10 +31,10 @@ const logIn = async (page, name) => {
   await page.getByRole('button', { name: 'Log in' }).click();
 };
 
-inTab('in open mode the inbox leads to a question, and a click answers it', async ({ server, page }) => {
+inTab('in open mode the plain list leads to a question, and a click answers it', async ({ server, page }) => {
   const { id } = await server.ask({ question: 'Ship it?', options }, { version: '1.2.3' });
   await server.ask({ question: 'Another one?' });
-  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/questions`);
   assert.equal(await page.getByRole('listitem').count(), 2);
   await page.getByRole('link', { name: 'Ship it?' }).click();
   assert.equal(await page.getByRole('heading').textContent(), 'Ship it?');
@@ -44,7 +44,7 @@ inTab('in open mode the inbox leads to a question, and a click answers it', asyn
   assert.match(await page.textContent('main'), /Your answer is kept/);
   const { status, answer, answered_via } = await server.question(id);
   assert.deepEqual([status, answer, answered_via], ['answered', 'yes', 'web']);
-  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/questions`);
   assert.equal(await page.getByRole('listitem').count(), 1);
 });
 
@@ -86,15 +86,46 @@ inTab('a mail button fills the form in, a wrong form is shown again as it was, a
   assert.equal((await server.question(id)).status, 'pending');
 }, 422);
 
-inTab('a request is called off by link, unless the agent forbids it', async ({ server, page }) => {
+inTab('a request is called off by link after one more press, unless the agent forbids it', async ({ server, page }) => {
   const { id } = await server.ask({ question: 'Ship it?', options });
   await page.goto(server.url + await server.link(id, 'ana'));
+  await page.getByLabel('yes').check();
   await page.getByRole('button', { name: 'Cancel this request' }).click();
+  assert.equal(await page.getByRole('heading').textContent(), 'Cancel this request?');
+  assert.equal((await server.question(id)).status, 'pending');
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  assert.ok(await page.getByLabel('yes').isChecked());
+  await page.getByRole('button', { name: 'Cancel this request' }).click();
+  await page.getByRole('button', { name: 'Yes, cancel it' }).click();
   assert.match(await page.textContent('main'), /You cancelled this request/);
   assert.equal((await server.question(id)).status, 'cancelled');
   const firm = await server.ask({ question: 'Firm?' }, {}, 'firm');
   await page.goto(server.url + await server.link(firm.id, 'ana'));
   assert.equal(await page.getByRole('button').count(), 1);
+});
+
+inTab('a batch is answered page by page, and the agent is said to go on after the last', async ({ server, page }) => {
+  const asked = await server.call('POST', '/agent/ask', { agent: 'caller', questions: ['First?', 'Second?', 'Third?'].map((question) => ({ question })) });
+  await page.goto(`${server.url}/question/${asked.questions[1].id}`);
+  for (const [heading, place, then] of [['Second?', 2, /2 more questions/], ['Third?', 3, /one more question/], ['First?', 1, /the agent goes on with it/]]) {
+    assert.equal(await page.getByRole('heading').textContent(), heading);
+    await page.getByText(`question ${place} of 3`).waitFor();
+    await page.getByLabel('Your answer').fill(heading);
+    await page.getByRole('button', { name: 'Answer' }).click();
+    assert.match(await page.textContent('main'), then);
+    if (place !== 1) await page.getByRole('link', { name: 'Go on to the next question' }).click();
+  }
+  assert.equal((await server.call('GET', `/agent/session/${asked.session_id}`)).status, 'completed');
+});
+
+inTab('a viewer sees all of a question and nothing to press', async ({ server, page }) => {
+  await server.closeUp();
+  await server.addUser('vera', 'viewer');
+  const { id } = await server.ask({ question: 'Ship it?', options }, { version: '1.2.3' });
+  await page.goto(`${server.url}/question/${id}`);
+  await logIn(page, 'vera');
+  assert.match(await page.textContent('main'), /Ship it\?[^]*1\.2\.3[^]*yes[^]*at once[^]*no[^]*You may see this question, not answer it/);
+  assert.equal(await page.locator('input, button, textarea, form').count(), 0);
 });
 
 for (const [what, base] of [['by the address of this machine', 'url'], ['by a name, without TLS', 'named']]) {
@@ -113,7 +144,7 @@ for (const [what, base] of [['by the address of this machine', 'url'], ['by a na
     await page.getByRole('button', { name: 'Answer' }).click();
     assert.match(await page.textContent('main'), /Your answer is kept/);
     assert.deepEqual(await server.question(id).then((q) => [q.answer, q.answered_by]), ['yes', 'ana']);
-    await page.goto(`${server[base]}/`);
+    await page.goto(`${server[base]}/questions`);
     assert.match(await page.textContent('main'), /You are ana/);
     await page.getByRole('button', { name: 'Log out' }).click();
     assert.match(page.url(), /\/login$/);
@@ -145,14 +176,17 @@ inTab('a wrong password keeps the name, and says so', async ({ server, page }) =
 }, 401);
 
 inTab('nothing that a page makes the browser ask for is missing', async ({ server, page }) => {
-  await page.goto(`${server.url}/`);
-  const named = await page.locator('link').evaluateAll((links) => links.map((link) => [link.rel, link.href]));
-  // Where no icon is named, browsers ask for this one.
-  if (!named.some(([rel]) => rel.includes('icon'))) named.push(['icon', `${server.url}/favicon.ico`]);
-  for (const [rel, href] of named) {
-    const response = await fetch(href);
-    assert.ok(response.ok, `${rel} ${href} -> ${response.status}`);
-    assert.match(response.headers.get('content-type'), rel.includes('icon') ? /^image\// : /^text\/css/, href);
+  const types = { icon: /^image\//, stylesheet: /^text\/css/, modulepreload: /^text\/javascript/, module: /^text\/javascript/ };
+  for (const path of ['/', '/questions']) {
+    await page.goto(server.url + path);
+    const named = await page.locator('link, script').evaluateAll((nodes) => nodes.map((node) => [node.rel ?? node.type, node.href ?? node.src]));
+    // Where no icon is named, browsers ask for this one.
+    if (!named.some(([rel]) => rel === 'icon')) named.push(['icon', `${server.url}/favicon.ico`]);
+    for (const [rel, href] of named) {
+      const response = await fetch(href);
+      assert.ok(response.ok, `${rel} ${href} -> ${response.status}`);
+      assert.match(response.headers.get('content-type'), types[rel], href);
+    }
   }
 });
 

@@ -10,6 +10,13 @@ export function hiddenFields({ text }) {
   return Object.fromEntries(fields.map(([, name, value]) => [name, value.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')]));
 }
 
+// What a page is made of, by its own word.
+export function assetsOf({ text }) {
+  const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, target]) => target);
+  assert.ok(assets.length > 0, text);
+  return [...new Set(assets)];
+}
+
 // The login page's form, and the headers of the browser that fetched it.
 export async function openLogin(proof, target = '/login') {
   const page = await proof.send(200, 'GET', target, { as: {} });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { echo } from './agents.mjs';
 import { eventually, parseResponse, publicUrl } from './harness.mjs';
-import { logIn } from './people.mjs';
+import { assetsOf, logIn } from './people.mjs';
 import { Proof, nobody, options } from './proof.mjs';
 
-const values = { agent: 'echo', session: nobody, question: nobody, delivery: nobody, key: '0'.repeat(16), user: 'nobody' };
+const values = { agent: 'echo', session: nobody, question: nobody, delivery: nobody, key: '0'.repeat(16), user: 'nobody', version: '0'.repeat(16), name: 'page.css' };
 const targetOf = ({ path }) => path.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const isPage = ({ tags, path }) => tags.includes('Pages') && !path.startsWith('/assets/');
 // What takes keys or logins; the rest has credentials of its own, or needs none.
@@ -82,7 +82,8 @@ export const proveGate = () => {
         const { json } = await proof.send(status, operation.method, targetOf(operation), { as: {} });
         if (!isPage(operation)) assert.equal(json.error.code, 'unauthenticated');
       }
-      for (const target of ['/healthz', '/readyz', '/openapi.json', '/login', '/assets/page.css', '/assets/icon.svg']) await proof.send(200, 'GET', target, { as: {} });
+      const assets = assetsOf(await proof.send(200, 'GET', '/login', { as: {} }));
+      for (const target of ['/healthz', '/readyz', '/openapi.json', ...assets]) await proof.send(200, 'GET', target, { as: {} });
     });
 
     test('with a key for something else nothing goes either', options, async () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { echo, listens } from './agents.mjs';
 import { contractFile, maxBodyBytes, parseResponse } from './harness.mjs';
+import { assetsOf } from './people.mjs';
 import { Proof, nobody, options } from './proof.mjs';
 
 export const proveHttp = () => describe('http', () => {
@@ -69,7 +70,8 @@ export const proveHttp = () => describe('http', () => {
 
   test('HEAD gives the head of GET and no body', options, async () => {
     const { id, questions: [question] } = await proof.parked('listens');
-    for (const target of ['/healthz', '/readyz', '/openapi.json', '/agent/questions', `/agent/questions/${question.id}`, `/agent/session/${id}`, '/agent/session/nonsense', '/assets/page.css', '/assets/icon.svg', '/', `/question/${question.id}`]) {
+    const assets = assetsOf(await world.request('GET', '/'));
+    for (const target of ['/healthz', '/readyz', '/openapi.json', '/agent/questions', `/agent/questions/${question.id}`, `/agent/session/${id}`, '/agent/session/nonsense', ...assets, '/assets/0/page.css', '/', '/questions', '/sessions', `/session/${id}`, `/question/${question.id}`]) {
       const [head, whole] = [await world.request('HEAD', target), await world.request('GET', target)];
       assert.equal(head.text, '');
       for (const header of ['content-type', 'content-length']) assert.equal(head.headers[header], whole.headers[header], `${header} of ${target}`);

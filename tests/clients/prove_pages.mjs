@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deployApproval, echo, listens, writePoem } from './agents.mjs';
 import { maxBodyBytes, publicUrl } from './harness.mjs';
-import { form, hiddenFields, logIn, openLogin } from './people.mjs';
+import { assetsOf, form, hiddenFields, logIn, openLogin } from './people.mjs';
 import { Proof, nobody, options } from './proof.mjs';
 
 const password = 'correct horse battery';
@@ -59,12 +59,30 @@ export const provePages = () => describe('pages', () => {
     await refuseForm('/login', as);
   });
 
+  test('pages with script name all they are made of, and hold nobody else\'s data', options, async () => {
+    const { id, questions: [question] } = await proof.parked('write-poem', { topic: 'love' });
+    const made = new Set();
+    for (const target of ['/', '/sessions', `/session/${id}`, '/session/nonsense', '/agents', '/operations', '/?of=its-own']) {
+      const page = await show(200, target, vera);
+      assert.ok(page.text.includes('&quot;name&quot;:&quot;vera&quot;'), target);
+      assert.ok(!page.text.includes(question.text) && !page.text.includes(question.id), target);
+      for (const asset of assetsOf(page)) made.add(asset);
+    }
+    const types = new Map();
+    for (const target of made) types.set(target.split('/').at(-1), (await show(200, target, {})).headers['content-type']);
+    assert.deepEqual([types.get('page.css'), types.get('inbox.js'), types.get('icon.svg')], ['text/css; charset=utf-8', 'text/javascript; charset=utf-8', 'image/svg+xml']);
+    const [version] = [...made].map((target) => target.split('/')[2]);
+    for (const target of ['/assets/0/page.css', `/assets/${version}/shell.html`, `/assets/${version}/nothing.js`, `/assets/${version}/..%2fpage.css`]) {
+      assert.equal((await show(404, target, {})).json.error.code, 'unknown_path', target);
+    }
+  });
+
   test('the list shows what waits, and a logout ends the login', options, async () => {
     const { questions: [question] } = await proof.parked('write-poem', { topic: 'love' });
-    const page = await show(200, '/', vera);
+    const page = await show(200, '/questions', vera);
     assert.ok(page.text.includes(`href="/question/${question.id}"`));
-    await show(422, '/?surprise=1', vera);
-    await show(403, '/', await proof.world.key('questions:ask'));
+    await show(422, '/questions?surprise=1', vera);
+    await show(403, '/questions', await proof.world.key('questions:ask'));
 
     const leaving = await logIn(proof, 'ana', password);
     await submit(403, '/logout', leaving, { nonce: hiddenFields(page).nonce });  // Another's form.
@@ -114,18 +132,25 @@ export const provePages = () => describe('pages', () => {
     const remarks = questions.find(({ options: labels }) => labels.length === 0);
     const at = async (id) => hiddenFields(await show(200, `/question/${id}`, ana));
     const fields = [...Object.entries(await at(checks.id)), ['choice', 'unit'], ['choice', 'load']];
-    await submit(200, `/question/${checks.id}`, ana, fields);
+    assert.match((await submit(200, `/question/${checks.id}`, ana, fields)).text, /2 more questions are answered/);
     assert.deepEqual((await settled(checks.id)).answer, ['unit', 'load']);
     await submit(200, `/question/${remarks.id}`, ana, { ...(await at(remarks.id)), own: 'take <care>\r\n& more\r\n' });
     assert.equal((await settled(remarks.id)).text, 'take <care>\n& more');
 
     const dropped = await proof.parked('listens');
+    const asked = await submit(200, `/question/${dropped.questions[0].id}`, ana, { ...(await at(dropped.questions[0].id)), do: 'confirm_cancel' });
+    assert.match(asked.text, /Cancel this request\?/);
+    assert.equal((await settled(dropped.questions[0].id)).status, 'pending');
     await submit(200, `/question/${dropped.questions[0].id}`, ana, { ...(await at(dropped.questions[0].id)), do: 'cancel' });
     assert.equal((await proof.finished(dropped.id)).status, 'cancelled');
     assert.equal((await settled(dropped.questions[0].id)).answered_by, 'ana');
     const guarded = await proof.parked('guarded');
+    const { text } = await show(200, `/question/${guarded.questions[0].id}`, ana);
+    assert.match(text, /for others to answer/);
+    assert.doesNotMatch(text, /<form/);
+    const { nonce } = hiddenFields(await show(200, '/questions', ana));
     for (const fields of [{ choice: 'yes' }, { do: 'cancel' }]) {
-      await submit(403, `/question/${guarded.questions[0].id}`, ana, { ...(await at(guarded.questions[0].id)), ...fields });
+      await submit(403, `/question/${guarded.questions[0].id}`, ana, { nonce, ...fields });
     }
     assert.equal((await proof.settled(guarded.id)).status, 'pending_input');
   });

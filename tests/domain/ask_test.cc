@@ -199,7 +199,7 @@ TEST_CASE("an ask that is posed becomes a row for each question, in order, with 
   ask.context = R"({"topic":"love"})";
   ask.tool_call_id = "toolu_01";
   const Time now = *parse_iso("2026-11-16T09:00:00.123Z");
-  const auto questions = pose(ask, SessionId("s"), "poet", 7, now);
+  const auto questions = pose(ask, SessionId("s"), "poet", 7, {"email", "url"}, now);
   REQUIRE(questions.size() == 2);
   CHECK(questions[0].id < questions[1].id);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -209,6 +209,7 @@ TEST_CASE("an ask that is posed becomes a row for each question, in order, with 
     CHECK(q.agent_name == "poet");
     CHECK(q.ask == 7);
     CHECK(q.position == static_cast<std::int64_t>(i));
+    CHECK(q.channels == std::vector<std::string>{"email", "url"});
     CHECK(q.spec.question == ask.questions[i].question);
     CHECK(q.context == ask.context);
     CHECK(q.tool_call_id == ask.tool_call_id);

@@ -111,6 +111,45 @@ TEST_CASE("an ask goes to the settings' channels and to those it adds, each plac
   }
 }
 
+TEST_CASE("a question keeps the platforms it was sent to, each once, whatever its ending") {
+  Platforms p;
+  using Words = std::vector<std::string>;
+  const auto id = p.ask(R"(["slack:C1","discord:77","email"])", 2);
+  p.answer(id, 1);
+  for (const auto& q : p.world.questions(id)) {
+    CHECK(q.channels == Words{"discord", "email", "slack", "url"});  // `poet` has a callback.
+  }
+}
+
+TEST_CASE("a callback to an incoming webhook of Slack's counts as slack, and none as nothing") {
+  Platforms p;
+  using Words = std::vector<std::string>;
+  std::map<std::string, AgentDefinition> agents;
+  AgentDefinition agent = *p.world.agents.find("poet");
+  agent.name = "webhook";
+  agent.question_callback = "https://hooks.slack.example/services/T/B/x";
+  agent.channels = {{"email", "ana@example.org"}};
+  agents.emplace("webhook", agent);
+  agent.name = "shy";
+  agent.question_callback.reset();
+  agent.channels = {{"url", ""}};
+  agents.emplace("shy", agent);
+  AgentDefinition pager = *p.world.agents.find("pager");
+  pager.channels = {{"discord", "5"}};
+  agents.emplace("pager", pager);
+  p.world.agents.replace(agents);
+  CHECK(p.world.questions(p.ask("[]", 1, "webhook")).at(0).channels == Words{"email", "slack"});
+  CHECK(p.world.questions(p.ask("[]", 1, "shy")).at(0).channels.empty());
+
+  Ask ask;
+  ask.questions = {QuestionSpec{"Go?", {}, {}, false, true, Style::buttons, {}}};
+  const auto admitted =
+      p.world.process().intake.admit_ask("pager", ask, "k", kUpstream, p.world.now());
+  REQUIRE(admitted);
+  CHECK(admitted->questions.at(0).channels == Words{"discord", "url"});
+  CHECK(p.world.questions(admitted->session).at(0).channels == Words{"discord", "url"});
+}
+
 TEST_CASE("an agent's channels stand in for the settings', and its own callback goes with them") {
   Platforms p;
   auto agents = std::map<std::string, AgentDefinition>{};
@@ -403,4 +442,18 @@ TEST_CASE("a click that breaks a rule leaves its question pending and says why")
   CHECK(clicks.take(click, p.world.now()).kind == Clicks::Outcome::Kind::taken);
   CHECK(p.world.questions(id)[0].answered_by == "U1");
   CHECK(clicks.take(click, p.world.now()).kind == Clicks::Outcome::Kind::repeated);
+}
+
+TEST_CASE("an agent's targets are told with the places that the settings fill in") {
+  Platforms p;
+  using Words = std::vector<std::string>;
+  auto& notices = p.world.process().notices;
+  AgentDefinition agent = *p.world.agents.find("poet");
+  CHECK(notices.targets_of(agent) == Words{"slack:#all"});
+  agent.channels = {{"url", ""}, {"email", ""}, {"discord", ""}, {"slack", "#ops"}};
+  // Discord has no channel of its own here, so that nothing goes there.
+  CHECK(notices.targets_of(agent) ==
+        Words{"email:ana@example.org", "email:bo@example.org", "slack:#ops"});
+  CHECK(notices.has_callback("poet"));
+  CHECK_FALSE(notices.has_callback("loner"));
 }

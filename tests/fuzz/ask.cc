@@ -79,7 +79,7 @@ void check_against(const Ask& ask, const Json& json) {
 }
 
 void check_written(const Ask& ask) {
-  auto questions = pose(ask, SessionId("s"), "agent", 1, Time{});
+  auto questions = pose(ask, SessionId("s"), "agent", 1, {}, Time{});
   for (auto& question : questions) {
     JsonWriter out;
     write_question(out, question);

@@ -168,14 +168,34 @@ TEST_CASE("a form that answers nothing, or too much, is shown again with what wa
 
 TEST_CASE("a link may call its question off where the agent allows it") {
   Linked site;
-  CHECK(has(site.open(), "value=\"cancel\""));
+  CHECK(has(site.open(), "value=\"confirm_cancel\""));
   site.change_poet([](AgentDefinition& poet) { poet.allow_cancel = false; });
-  CHECK_FALSE(has(site.open(), "value=\"cancel\""));
+  CHECK_FALSE(has(site.open(), "cancel"));
   CHECK(site.send(site.form({{"do", "cancel"}})).status == 403);
+  CHECK(site.send(site.form({{"do", "confirm_cancel"}})).status == 403);
   CHECK(site.pending());
   site.change_poet([](AgentDefinition& poet) { poet.allow_cancel = true; });
   CHECK(site.send(site.form({{"do", "cancel"}})).status == 200);
   CHECK(site.question().status == QuestionStatus::cancelled);
+  for (const char* button : {"confirm_cancel", "keep"}) {
+    CHECK(site.send(site.form({{"do", button}, {"choice", "haiku"}})).status == 409);
+  }
+}
+
+TEST_CASE("asking to cancel changes nothing, and who keeps the request finds it as it was") {
+  Linked site;
+  const auto rows = site.count("audit_pending");
+  const Response asked = site.send(site.form({{"do", "confirm_cancel"}, {"own", "a limerick"}}));
+  CHECK(asked.status == 200);
+  CHECK(has(asked, "Cancel this request?"));
+  CHECK(hidden_field(asked, "token") == site.token);
+  const Response kept = site.send(site.form({{"do", "keep"}, {"own", "a limerick"}}));
+  CHECK(kept.status == 200);
+  CHECK(has(kept, ">a limerick</textarea>"));
+  CHECK(site.pending());
+  CHECK(site.count("audit_pending") == rows);
+  Call stale = post(site.path()).form({{"do", "confirm_cancel"}, {"token", site.token}});
+  CHECK(site.send(stale).status == 422);
 }
 
 TEST_CASE("too many wrong links of one address are refused; a right one still opens") {

@@ -48,6 +48,7 @@ class Site {
   Gate gate;
   AccessApi access{world.clock, keys, people, credentials, world.db(), pages};
   Api api{world.clock,
+          world.process().notices,
           world.process().intake,
           world.process().answers,
           world.process().control,

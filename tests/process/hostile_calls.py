@@ -219,7 +219,8 @@ PATHS = [b"/", b"//", b"/..", b"/../../../../etc/passwd", b"/%2e%2e/%2e%2e/etc/p
          b"/healthz%20HTTP/1.1", b"/a%", b"/%zz", b"/%u0041", b"/\xff\xfe", b"/\xc0\xae\xc0\xae/", b"/agent\\ask",
          b"/agent/ask;a=b", b"/agent//ask", b"/Agent/Ask", b"/.git/config", b"/admin", b"/agent/session/",
          b"/agent/session//events", b"/agent/webhook/", b"/agent/webhook/a/b", b"/assets/../page.css",
-         b"/assets/%2e%2e%2fpage.css", b"/" + b"a/" * 1000, b"/" + b"%41" * 1000]
+         b"/assets/%2e%2e%2fpage.css", b"/assets/0/../../page.css", b"/assets/0/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+         b"/assets/0/shell.html", b"/session/", b"/session/<b>evil", b"/session/%3Cb%3Eevil", b"/" + b"a/" * 1000, b"/" + b"%41" * 1000]
 
 
 @kind(4)

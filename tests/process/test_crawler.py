@@ -110,7 +110,7 @@ class Follower:
                 # A form sent by GET, with all that is in it and the first option: what a careless robot makes of it.
                 for action in page.actions:
                     fields = [(i.name, i.value) for i in page.inputs if i.type == "hidden"] + [("choice", o.value) for o in page.options[:1]]
-                    queue += [f"{action}?{urlencode([*fields, ('do', what)])}" for what in ("answer", "cancel")]
+                    queue += [f"{action}?{urlencode([*fields, ('do', what)])}" for what in ("answer", "confirm_cancel", "cancel")]
         return self
 
 
@@ -166,7 +166,7 @@ def closed(world):
         add_user(admin, name, role)
     visitors = [server.client(), Holder(server, {"Cookie": "holdpoint=" + "A" * 43}), *(log_in(server, n) for n in ("vera", "ana", "dora")),
                 admin, with_key(server, make_key(admin, "questions:ask", "sessions:create"))]
-    seeds = ["/", "/login", "/login?next=/question/x", *links, *(link + "&answer=yes" for link in links if "token=" in link),
+    seeds = ["/", "/questions", "/login", "/login?next=/question/x", *links, *(link + "&answer=yes" for link in links if "token=" in link),
              *(f"/question/{question['id']}" for question in admin.questions())]
     before = dump(server)
     followers = [Follower(visitor).follow(seeds) for visitor in visitors]
@@ -175,7 +175,8 @@ def closed(world):
     opened = [path for path, status in stranger.seen.items() if "token=" in path and status == 200]
     check(len(opened) >= 20, f"only {len(opened)} links opened for a stranger")
     check(sum(path.startswith("/question/") and status == 200 for path, status in ana.seen.items()) > 10, "ana saw no questions")
-    check("/assets/page.css" in ana.seen and any(path.startswith("/logout") for path in ana.seen), f"ana followed {list(ana.seen)[:40]}")
+    for what in (r"/assets/\w+/page\.css", r"/assets/\w+/inbox\.js", "/sessions", r"/logout\?.*"):
+        check(any(re.fullmatch(what, path) for path in ana.seen), f"ana did not get to {what}: {list(ana.seen)[:40]}")
     check_crawl(server, followers, api_paths(server, admin), 10_000)
 
     # The dump notices the smallest real change.
@@ -194,7 +195,7 @@ def open_server(world):
     client = server.client()
     links = links_of(server, receiver, client)
     visitors = [client, Holder(server, {"Cookie": "holdpoint=" + "A" * 43}), Holder(server, {"Authorization": "Bearer hp_0_0"})]
-    seeds = ["/", "/login", *links, *(link + "&answer=no" for link in links if "token=" in link),
+    seeds = ["/", "/questions", "/login", *links, *(link + "&answer=no" for link in links if "token=" in link),
              *(f"/question/{question['id']}" for question in client.questions())]
     before = dump(server)
     followers = [Follower(visitor).follow(seeds) for visitor in visitors]

@@ -61,11 +61,11 @@ def link_by_command(world):
     equal(list(page.context), ["version", "tests", "list"], "the context's order, as the agent gave it")
     equal([(o.type, o.value, o.checked) for o in page.options], [("radio", "yes", False), ("radio", "no", False), ("radio", "later", False)],
           "the options")
-    shown = page.of("span")[0]
+    shown = page.of("label")[0]
     for part in ("🚀", "yes", "recommended", "now, at once"):
         check(part in shown, f"no {part!r} in the first option: {shown!r}")
-    check("recommended" not in page.of("span")[1], "a second recommendation")
-    equal((page.own.value, page.buttons), ("", ["answer", "cancel"]), "own text and buttons")
+    check("recommended" not in page.of("label")[1], "a second recommendation")
+    equal((page.own.value, page.buttons), ("", ["answer", "confirm_cancel"]), "own text and buttons")
     equal(page.actions, [f"/agent/answer/{session}"], "where the form goes")
     check("token=" not in "".join(page.links), "the token is in an address of the page")
 
@@ -118,8 +118,8 @@ def escaped(world):
     equal((body["question"]["text"], body["question"]["context"][HOSTILE]), (HOSTILE, HOSTILE), "the texts in the callback")
     check(re.fullmatch(r"[\w-]{43}", token_of(body["answer_page"])), f"answer_page: {body['answer_page']}")
 
-    inbox = visit(client, "/")
-    check(HOSTILE in inbox.of("a"), f"the inbox: {inbox.of('a')}")
+    plain = visit(client, "/questions")
+    check(HOSTILE in plain.of("a"), f"the plain list: {plain.of('a')}")
     pages = [visit(client, link), visit(client, f"/question/{question}"), visit(client, path_of(body["answer_page"]))]
     wrong = {"choice": label, "own": HOSTILE}
     pages.append(read_page(submit(client, pages[0], wrong), 422))
@@ -270,7 +270,13 @@ def cancel(world):
     client = server.client()
     session, question, link = ask_one(client, "caller")
     page = visit(client, link)
-    thanks = read_page(form(client, page.actions[0], {**page.hidden, "do": "cancel", "choice": "yes"}))
+    before = dump(server)
+    asked = read_page(form(client, page.actions[0], {**page.hidden, "do": "confirm_cancel", "choice": "yes"}))
+    equal((asked.heading, asked.buttons), ("Cancel this request?", ["cancel", "keep"]), "the page that asks first")
+    kept = read_page(form(client, asked.actions[0], {**asked.hidden, "do": "keep"}))
+    equal((kept.heading, kept.chosen), (page.heading, ["yes"]), "the question again, as it was filled in")
+    equal(difference(before, dump(server)), {}, "changes by asking first")
+    thanks = read_page(form(client, asked.actions[0], {**asked.hidden, "do": "cancel"}))
     check("cancelled" in thanks.text, f"the thanks page: {thanks.text}")
     equal((client.question(question)["status"], client.session(session)["status"]), ("cancelled", "cancelled"), "after the cancel")
     later = visit(client, link)
@@ -282,9 +288,30 @@ def cancel(world):
     page = visit(client, link)
     equal(page.buttons, ["answer"], "buttons where cancel is forbidden")
     before = dump(server)
-    read_page(form(client, page.actions[0], {**page.hidden, "do": "cancel"}), 403)
+    for button in ("confirm_cancel", "cancel"):
+        read_page(form(client, page.actions[0], {**page.hidden, "do": button}), 403)
     equal(difference(before, dump(server)), {}, "changes by a forbidden cancel")
     read_page(submit(client, page, {"choice": "yes"}))
+
+
+@case("while others of its request wait, thanks for an answer say how many, and lead there only who may see them")
+def batches(world):
+    server = world.server(agents=[external_agent("caller")])
+    client = server.client()
+    asked = client.ask("First?", "Second?", "Third?", agent="caller")
+    ids = [question["id"] for question in asked["questions"]]
+    page = visit(client, make_link(client, ids[1], "ana"))
+    check("question 2 of 3" in page.text, f"which of them it is: {page.text}")
+    thanks = read_page(submit(client, page, {"own": "two"}))
+    check("2 more questions are answered" in thanks.text and "goes on with it" not in thanks.text, f"by a link: {thanks.text}")
+    check(not any(ask in thanks.reply.body.decode() for ask in (*ids, "First?", "Third?")), f"a link shows others: {thanks.text}")
+    for at, text, following in ((2, "one more question is answered", ids[0]), (0, "the agent goes on with it", None)):
+        page = visit(client, f"/question/{ids[at]}")
+        check(f"question {at + 1} of 3" in page.text, f"which of them it is: {page.text}")
+        thanks = read_page(form(client, page.actions[0], {**page.hidden, "own": "yes"}))
+        check(text in thanks.text, f"after {at}: {thanks.text}")
+        equal([link for link in thanks.links if "/question/" in link], [f"/question/{following}"] if following else [], "where it leads")
+    equal(client.session(asked["session_id"])["status"], "completed", "the session")
 
 
 @case("later visits to a cancelled request show who cancelled it")
@@ -446,7 +473,8 @@ def no_leak(world):
     check(exported.returncode == 0 and "link_made" in exported.stdout, f"audit export: {exported}")
     places = {"audit export": exported.stdout.encode()}
     for path in ("/metrics", "/agent/deliveries?limit=500", "/agent/questions?limit=500", "/agent/sessions?limit=500",
-                 "/agent/audit?limit=1000", f"/agent/session/{session}/events?limit=500", "/", f"/question/{question}"):
+                 "/agent/audit?limit=1000", f"/agent/session/{session}/events?limit=500", "/", "/questions",
+                 f"/session/{session}", f"/question/{question}"):
         reply = admin.request("GET", path)
         equal(reply.status, 200, f"{reply}")
         places[path] = reply.body
@@ -553,14 +581,16 @@ def security_headers(world):
     session, question, link = ask_one(client)
     page = visit(client, link)
     replies = [client.request("GET", path) for path in (
-        "/", "/login", "/assets/page.css", f"/question/{question}", "/question/none", "/nowhere", f"/agent/answer/{session}",
+        "/", "/login", *page.links, "/assets/0/page.css", "/assets/0/shell.html", "/questions", "/questions?x=1", "/sessions",
+        f"/session/{session}", "/session/none", "/agents", "/operations", f"/question/{question}", "/question/none", "/nowhere", f"/agent/answer/{session}",
         "/agent/answer/none", "/agent/me", "/healthz", "/metrics", "/openapi.json", "/?x=1", "/login?next=//evil.example", link + "&x=1")]
     replies += [client.request(method, "/question/" + question) for method in ("HEAD", "OPTIONS", "PUT")]
     replies += [form(client, f"/question/{question}", {}), form(client, "/login", {}), form(client, "/logout", {}),
                 form(client, page.actions[0], {"token": "x"}), client.post(page.actions[0], b"{", {}),
                 client.post("/agent/ask", b"x", {"Content-Type": "text/plain"}), form(client, page.actions[0], {}, {"Origin": "null"})]
     admin = close_server(server)
-    replies += [client.request("GET", path) for path in ("/", f"/question/{question}", f"/agent/answer/{session}", "/agent/questions")]
+    replies += [client.request("GET", path) for path in ("/", "/sessions", "/questions", f"/question/{question}", f"/agent/answer/{session}",
+                                                            "/agent/questions")]
     replies += [admin.request("GET", "/"), form(client, f"/question/{question}", {"choice": "yes"})]
     for reply in replies:
         check_headers(reply)

@@ -46,7 +46,7 @@ def hosts(world):
     session, question = pending(client)
     for name in ("localhost", "LocalHost", "127.0.0.1", "127.8.9.10", "[::1]", "holdpoint.example.org"):
         for host in (name, f"{name}:{server.port}", f"{name}:443"):
-            for path in ("/agent/sessions", "/", f"/question/{question}", "/healthz"):
+            for path in ("/agent/sessions", "/", "/questions", f"/question/{question}", "/healthz"):
                 equal(named(server, host).get(path).status, 200, f"GET {path} from {host}")
 
     foreign = ["evil.example", "0.0.0.0", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example.localhost.",

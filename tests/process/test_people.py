@@ -418,7 +418,7 @@ def cancel_rules(world):
     for agent, status in (("desk", "cancelled"), ("firm", "pending"), ("free", "cancelled")):
         question = keys["asker"].ask("Ship it?", agent=agent)["questions"][0]["id"]
         page = callers["ana"].get(f"/question/{question}").body
-        equal(b'value="cancel"' in page, status == "cancelled", f"a button to cancel a question of {agent}")
+        equal(b'value="confirm_cancel"' in page, status == "cancelled", f"a button to cancel a question of {agent}")
         reply = callers["ana"].form(f"/question/{question}", {"do": "cancel"})
         equal(reply.status, 200 if status == "cancelled" else 403, f"{agent}: {reply}")
         equal(admin.question(question)["status"], status, f"the question of {agent}")

@@ -93,9 +93,9 @@ const std::vector<std::string> kRows{
     "'2026', '2026', NULL, '', '2026', 0, 'node'), ('é', '', 'failed', '', '', '', '', NULL, "
     "NULL, NULL, -9223372036854775807, '')",
     "INSERT INTO agent_questions (id, session_id, agent_name, question, created_at, ask, position, "
-    "options, multi_select, allow_other, style, on_timeout, deadline_at) VALUES ('q', 's1', "
-    "'poet', "
-    "'What style?', '2026', 1, 0, '[]', 0, 1, 'buttons', 'fail', '2027')",
+    "options, multi_select, allow_other, style, on_timeout, deadline_at, channels) VALUES ('q', "
+    "'s1', 'poet', 'What style?', '2026', 1, 0, '[]', 0, 1, 'buttons', 'fail', '2027', 'email "
+    "slack')",
     "INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ('m', 's1', '1', '2026')",
     "INSERT INTO agent_events (seq, session_id, type, at, data) VALUES (3, 's1', 'a', '2026', "
     "'{}'), (40000000000, 's1', 'b', '2026', '{}')",

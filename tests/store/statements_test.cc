@@ -77,6 +77,7 @@ TEST_CASE("every statement on sessions runs on this engine") {
     CHECK(count_due(tx, kNow) == 1);
     add_message(tx, id, MessageId::make(kNow), "1", kNow);
     CHECK(waiting_messages(tx, id).chars == 1);
+    CHECK(find_record(tx, id, 10, 10)->messages.size() == 1);
     const auto claim_one = [&](Time now) { return claim(tx, "node", now, now + 30s, 1).at(0); };
     auto turn = claim_one(kNow);
     CHECK(turn.messages.size() == 1);
@@ -114,6 +115,7 @@ TEST_CASE("every statement on questions and links runs on this engine") {
     CHECK(list(tx, {}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", std::nullopt, "", 5}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", session, "", 5}).size() == 1);
+    CHECK(list_urgent(tx, {}, {}).size() == 1);
     CHECK(count_by_status(tx).size() == 1);
     CHECK(overdue(tx, kLater, 10).size() == 1);
     CHECK(next_deadline(tx) == kLater);

@@ -73,7 +73,8 @@ void write_notices(JsonWriter& out, const std::vector<Question>& questions) {
 
 std::string render(const Json& wanted) {
   const Ask ask = parse_ask(wanted.at("ask").dump(), AskDefaults{}, widest());
-  auto questions = pose(ask, SessionId::make(kNow), wanted.at("agent").get<std::string>(), 1, kNow);
+  auto questions =
+      pose(ask, SessionId::make(kNow), wanted.at("agent").get<std::string>(), 1, {}, kNow);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Json& end = wanted.at("settle").at(i);
     if (!end.is_null()) settle(questions[i], end);

@@ -22,9 +22,12 @@ TEST_CASE("a pending question is shown with all that is known of it") {
   q.spec.header = "Style";
   q.spec.default_choice = Choice{{"haiku"}, std::nullopt};
   q.on_timeout = OnTimeout::use_default;
+  q.ask = 3;
+  q.position = 1;
+  q.channels = {"email", "slack"};
   CHECK(
       written(q) ==
-      R"({"id":"q-123","session_id":"sess-456","agent_name":"write-poem",)"
+      R"({"id":"q-123","session_id":"sess-456","agent_name":"write-poem","ask":3,"position":1,)"
       R"("question":"What style would you prefer?",)"
       R"("context":{ "topic": "love" ,"asked_at":"2024-01-01T12:00:00.000Z"},"header":"Style",)"
       R"("options":["free verse","rhyming","sonnet","haiku"],)"
@@ -33,7 +36,7 @@ TEST_CASE("a pending question is shown with all that is known of it") {
       R"({"label":"sonnet","description":null,"emoji":"🖋","recommended":false},)"
       R"({"label":"haiku","description":"17 syllables","emoji":null,"recommended":true}],)"
       R"("multi_select":false,"allow_other":true,"style":"select","default":"haiku",)"
-      R"("status":"pending","tool_call_id":"toolu_01","on_timeout":"default",)"
+      R"("status":"pending","tool_call_id":"toolu_01","channels":["email","slack"],"on_timeout":"default",)"
       R"("expires_at":"2024-01-01T13:00:00.000Z","created_at":"2024-01-01T12:00:00.000Z",)"
       R"("settled_at":null,"answer":null,"selected":[],"index":[],"text":null,)"
       R"("answered_by":null,"answered_via":null,"answered_at":null})");
@@ -48,14 +51,14 @@ TEST_CASE("an answered question is shown with its answer, a list where several m
   q.context = "{}";
   q.tool_call_id = std::nullopt;
   CHECK(written(answered(q, {{"haiku"}, "short"})) ==
-        R"({"id":"q-123","session_id":"sess-456","agent_name":"write-poem",)"
+        R"({"id":"q-123","session_id":"sess-456","agent_name":"write-poem","ask":0,"position":0,)"
         R"("question":"What style would you prefer?",)"
         R"("context":{"asked_at":"2024-01-01T12:00:00.000Z"},"header":null,)"
         R"("options":["rhyming","haiku"],)"
         R"("choices":[{"label":"rhyming","description":null,"emoji":null,"recommended":false},)"
         R"({"label":"haiku","description":null,"emoji":null,"recommended":false}],)"
         R"("multi_select":true,"allow_other":false,"style":"buttons","default":null,)"
-        R"("status":"answered","tool_call_id":null,"on_timeout":"fail",)"
+        R"("status":"answered","tool_call_id":null,"channels":[],"on_timeout":"fail",)"
         R"("expires_at":"2024-01-01T13:00:00.000Z","created_at":"2024-01-01T12:00:00.000Z",)"
         R"("settled_at":"2024-01-01T12:05:00.250Z","answer":["haiku","short"],)"
         R"("selected":["haiku"],"index":[1],"text":"short","answered_by":"ana@example.org",)"
