@@ -20,13 +20,14 @@ export class Refusal extends Error {
   get passing() { return this.status === 0 || this.status === 429 || this.status >= 500; }
 }
 
+// A text is sent as it is: it is JSON already.
 const send = async (method, path, body, signal, parse = JSON.parse) => {
   const headers = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (method !== 'GET' && me.csrf) headers['x-csrf-token'] = me.csrf;
   let response;
   try {
-    response = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(path, { method, headers, signal, body: typeof body === 'string' ? body : JSON.stringify(body) });
     const text = await response.text();
     return { response, json: text ? parse(text) : null };
   } catch (error) {
