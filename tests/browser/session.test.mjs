@@ -14,10 +14,13 @@ const kNone = '00000000-0000-7000-8000-000000000000';
 const gates = new Map();  // By session.
 let mended = false;
 
-const asks = { ask: { questions: [{ header: 'Style', question: 'What style would you prefer?', options: ['haiku', 'sonnet'] }], context: {} } };
-const bigState = () => ({ rows: Array.from({ length: 20_000 }, (_, i) => ({ i, name: `row ${i}` })), text: 'x'.repeat(kBig - 700_000), tweet: '@@' });
+const kStyle = 'What style would you prefer?';
+const asks = { ask: { questions: [{ header: 'Style', question: kStyle, options: ['haiku', 'sonnet'] }] } };
+const bigState = () => ({
+  rows: Array.from({ length: 20_000 }, (_, i) => ({ i, name: `row ${i}` })), text: 'x'.repeat(kBig - 700_000), tweet: '@@',
+});
 const agents = {
-  poet: (turn) => (turn.reason === 'start' ? { ...asks, state: { topic: turn.payload.topic } } : { result: { style: turn.resume.answers['What style would you prefer?'] } }),
+  poet: (turn) => (turn.reason === 'start' ? { ...asks, state: { topic: turn.payload.topic } } : { result: { style: turn.resume.answers[kStyle] } }),
   big: () => ({ ...asks, state: bigState() }),
   broken: () => (mended ? { result: 'mended' } : { error: 'no such table: <b>orders</b>', retry: false }),
   patient: async (turn) => {

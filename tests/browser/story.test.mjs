@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { deliveriesText, deliveryText, story } from '../../src/web/story.js';
+import { story } from '../../src/web/story.js';
+import { deliveriesText, deliveryText } from '../../src/web/story_words.js';
 import { inWords, layOut, marks, stretches } from '../../src/web/strip.js';
 
 const stories = JSON.parse(readFileSync(new URL('stories.json', import.meta.url), 'utf8'));
@@ -129,6 +130,17 @@ test('a delivery that is tried again after the next ask still belongs to its own
   ].map(([type, seconds, data], seq) => ({ seq, type, at: at(seconds), data }));
   const asks = story({ session: { status: 'pending_input' }, events }).filter(({ kind }) => kind === 'ask');
   assert.deepEqual(asks.map(({ deliveries }) => deliveries.map(({ status }) => status)), [['sent'], ['obsolete']]);
+});
+
+test('a turn that another node took over goes on, though its first holder comes back', () => {
+  const events = [
+    ['turn_started', { turn: 1, attempt: 1, reason: 'start' }], ['turn_started', { turn: 1, attempt: 2, reason: 'start' }],
+    ['turn_discarded', { turn: 1, lease: 1, reason: 'its lease was lost' }], ['session_completed', {}],
+  ].map(([type, data], seq) => ({ seq, type, at: new Date(seq * 1000).toISOString(), data }));
+  const [turn] = story({ session: { status: 'completed' }, events });
+  assert.deepEqual(turn.attempts.map(({ outcome }) => outcome), ['lost', 'completed']);
+  assert.deepEqual([turn.text, turn.lines], ['Turn 1 began and gave the result', ['An attempt came back too late; nothing of it was kept.']]);
+  assert.deepEqual(stretches(events, 9000).map(({ kind, ms }) => [kind, ms]), [['work', 1000], ['work', 2000]]);
 });
 
 test('what is not known does not stop the story: no questions, no begin, events of a later version', () => {
