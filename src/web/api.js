@@ -20,7 +20,7 @@ export class Refusal extends Error {
   get passing() { return this.status === 0 || this.status === 429 || this.status >= 500; }
 }
 
-// A body that is a text is sent as it is: it is JSON already.
+// A text is sent as it is: it is JSON already.
 const send = async (method, path, body, signal, parse = JSON.parse) => {
   const headers = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';

@@ -7,8 +7,8 @@ const kFirstWait = 500;
 const kLongestWait = 10_000;
 const kStreamAgain = 60_000;  // How often to try for a stream where looking works.
 
-// The events of a text/event-stream, as its pieces come in; what is left of the last one is kept.
-export function makeParser(onEvent) {
+// The events of a text/event-stream, as its pieces come in; what is left of the last one is kept. `onId` gets where the stream stands.
+export function makeParser(onEvent, onId) {
   let rest = '';
   return (piece) => {
     rest += piece;
@@ -20,7 +20,8 @@ export function makeParser(onEvent) {
         if (line.startsWith('id:')) event.id = line.slice(3).trim();
         else if (line.startsWith('data:')) event.data += line.slice(5).trim();
       }
-      if (event.data) onEvent({ id: event.id, ...JSON.parse(event.data) });
+      if (event.id) onId(event.id);
+      if (event.data) onEvent(JSON.parse(event.data));
     }
   };
 }
@@ -48,6 +49,26 @@ export function follow({ types = [], path, onEvents, refresh, onState, backgroun
   });
   const shown = () => !document.hidden || keeper;
 
+  // A fault of the page's is none of the stream's.
+  const tell = (events) => {
+    try {
+      onEvents(events);
+    } catch (fault) {
+      reportError(fault);
+    }
+  };
+
+  const look = async () => {
+    try {
+      await refresh();
+      return true;
+    } catch (error) {
+      if (error.status === undefined) reportError(error);
+      say(error.status === 401 ? 'signed_out' : 'offline');
+      return false;
+    }
+  };
+
   // Until it breaks. True: it was open.
   const stream = async () => {
     attempt = new AbortController();
@@ -59,8 +80,8 @@ export function follow({ types = [], path, onEvents, refresh, onState, backgroun
       if (response.status === 401) return say('signed_out');
       if (!response.ok) return false;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let events = [];
-      const parse = makeParser((event) => { last = event.id || last; events.push(event); });
+      const events = [];
+      const parse = makeParser((event) => events.push(event), (id) => { last = id; });
       while (true) {
         const { value, done } = await reader.read();
         if (done) return opened > 0;
@@ -69,12 +90,12 @@ export function follow({ types = [], path, onEvents, refresh, onState, backgroun
         if (!opened) {
           opened = Date.now();
           // Only now: what happens from here on comes as events, so nothing falls between the two.
-          await refresh();
+          if (!(await look())) return true;
           streamless = 0;
           say('live');
         }
         parse(value);
-        if (events.length) onEvents(events.splice(0));
+        if (events.length) tell(events.splice(0));
       }
     } catch {
       return opened > 0;
@@ -82,16 +103,6 @@ export function follow({ types = [], path, onEvents, refresh, onState, backgroun
       if (opened && Date.now() - opened > kLook) failures = 0;
       clearTimeout(watchdog);
       attempt.abort();
-    }
-  };
-
-  const look = async () => {
-    try {
-      await refresh();
-      return true;
-    } catch (error) {
-      say(error.status === 401 ? 'signed_out' : 'offline');
-      return false;
     }
   };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,8 +43,8 @@ export async function openTab(browser, options = {}) {
 
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
-// `settings`: further sections, as TOML.
-export async function startServer({ agents = {}, settings = '' } = {}) {
+// `settings`: further sections, as TOML. `demo`: with the agents of tools/demo too.
+export async function startServer({ agents = {}, settings = '', demo = false } = {}) {
   const binary = path.resolve(process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint'));
   if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-browser-'));
@@ -52,28 +52,34 @@ export async function startServer({ agents = {}, settings = '' } = {}) {
   for (const [name, fields] of Object.entries({ caller: {}, ...agents })) {
     writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, runner: 'external', async_questions: true, ...fields }));
   }
-  writeFileSync(path.join(folder, 'settings.toml'), `
+  if (demo) cpSync(path.join(here, '../../tools/demo/agents'), path.join(folder, 'agents'), { recursive: true });
+  const writeSettings = (port) => writeFileSync(path.join(folder, 'settings.toml'), `
 [server]
-listen = "127.0.0.1:0"
+listen = "127.0.0.1:${port}"
 public_url = "http://${ourName}"
 [limits]
 wrong_credentials_per_minute = 1000000
 ${settings}`);
-  const child = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
-  });
+  const lines = [];
+  let child;
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
-  const lines = [];
-  const port = await within(10_000, `the server to listen\n${lines.join('\n')}`, new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the server ended at once with ${code}\n${lines.join('\n')}`)));
-    createInterface(child.stderr).on('line', (line) => {
-      lines.push(line);
-      if (line.includes('"server_listening"')) resolve(Number(JSON.parse(line).address.split(':').at(-1)));
+  const launch = async (wantedPort) => {
+    writeSettings(wantedPort);
+    child = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
     });
-  }));
+    return within(10_000, `the server to listen\n${lines.join('\n')}`, new Promise((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`the server ended at once with ${code}\n${lines.join('\n')}`)));
+      createInterface(child.stderr).on('line', (line) => {
+        lines.push(line);
+        if (line.includes('"server_listening"')) resolve(Number(JSON.parse(line).address.split(':').at(-1)));
+      });
+    }));
+  };
+  const port = await launch(0);
 
   const server = { port, url: `http://127.0.0.1:${port}`, named: `http://${ourName}:${port}`, key: undefined };
   server.call = async (method, target, body, headers = {}) => {
@@ -112,6 +118,13 @@ ${settings}`);
   };
   // All changes that anybody asked for.
   server.audit = async () => (await server.call('GET', '/agent/audit?limit=1000')).entries;
+  // kill -9; `restart` brings it back on the same folder and port.
+  server.crash = async () => {
+    const ended = once(child, 'exit');
+    kill();
+    await within(10_000, 'the killed server to be gone', ended);
+  };
+  server.restart = () => launch(port);
   server.stop = async () => {
     process.removeListener('exit', kill);
     child.removeAllListeners('exit');
