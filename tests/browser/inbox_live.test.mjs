@@ -23,7 +23,7 @@ const title = (page) => page.locator('#ask-title');
 const choose = (page, name) => page.locator('.card').getByRole('radio', { name, exact: true }).check();
 const submit = (page) => page.getByRole('button', { name: 'Answer', exact: true }).click();
 const lamp = (page, word) => page.locator(`#lamp[aria-label="${word}"]`).waitFor();
-const answersTo = async (id) => (await server.audit()).filter((entry) => entry.action === 'question_answered' && entry.target === `question:${id}`).length;
+const answersTo = async (id) => (await server.audit()).filter((entry) => entry.action === 'question_answered' && entry.subject === `question:${id}`).length;
 
 // Runs `act` with `tabs` tabs; what the browser may complain about is named.
 const inTabs = (name, tabs, act, { known = [], word = 'Live', prepare = () => {} } = {}) => test(name, { timeout: 60_000 }, async () => {
