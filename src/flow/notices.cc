@@ -220,4 +220,17 @@ void Notices::owe(Transaction& tx, Story& story, Delivery delivery, const Addres
   delivery_store::insert(tx, delivery);
 }
 
+std::set<std::string> Notices::platforms() {
+  const auto names = options_.addresses.platforms();
+  std::set<std::string> all(names.begin(), names.end());
+  const auto add = [&](const std::optional<std::string>& callback) {
+    if (callback) all.insert(options_.addresses.is_slack_webhook(*callback) ? "slack" : "url");
+  };
+  add(options_.callback_url);
+  for (const auto& name : agents_.names()) {
+    if (const auto agent = agents_.find(name)) add(agent->question_callback);
+  }
+  return all;
+}
+
 }  // namespace holdpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ class Notices {
 
   // What signs messages of an agent.
   std::vector<WebhookSecret> secrets_for(const std::string& agent_name);
+  // The platforms that messages can go to, as the settings and the agents are now: `url`, `slack`,
+  // `discord`, `email`.
+  std::set<std::string> platforms();
 
  private:
   struct Destination {

@@ -15,6 +15,8 @@
 #include "flow/intake.h"
 #include "flow/links.h"
 #include "flow/metrics.h"
+#include "flow/overview.h"
+#include "flow/roll_call.h"
 #include "flow/views.h"
 #include "http/gate.h"
 #include "http/router.h"
@@ -75,6 +77,8 @@ struct Api {
   Control& control;
   Courier& courier;
   Views& views;
+  Overview& overview;
+  RollCall& roll_call;
   Feed& feed;
   Metrics& metrics;
   Agents& agents;
@@ -82,6 +86,7 @@ struct Api {
   Links& links;
   Gate& gate;
   std::string public_url;
+  std::string database;  // `sqlite` or `postgres`.
   Limits limits;
   std::function<bool()> ready;
   std::function<void(Metrics::Gauges&)> add_gauges;  // What only the process itself knows.

@@ -86,11 +86,10 @@ std::vector<Question> of_ask(Transaction& tx, const SessionId& session, std::int
 }
 
 std::vector<Question> pending_of(Transaction& tx, const SessionId& session) {
-  return read_all(tx,
-                  "SELECT " QUESTION_COLUMNS
-                  " FROM agent_questions WHERE session_id = $1 AND status = 'pending' "
-                  "ORDER BY position",
-                  session);
+  // Not by their status: SQLite would go through all that is pending anywhere.
+  auto questions = latest_ask(tx, session);
+  std::erase_if(questions, [](const Question& q) { return is_settled(q.status); });
+  return questions;
 }
 
 std::vector<Question> list(Transaction& tx, const Filter& filter) {
@@ -136,6 +135,17 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   tx.query("SELECT status, COUNT(*) FROM agent_questions GROUP BY status",
            [&](const Row& row) { counts.emplace_back(row.string(0), row.integer(1)); });
   return counts;
+}
+
+void each_answered(Transaction& tx, std::int64_t most,
+                   const std::function<void(const AnsweredBrief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, created_at, answered_at FROM agent_questions WHERE status = 'answered' "
+      "ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), row.time(2) - row.time(1)});
+      },
+      most);
 }
 
 std::optional<Question> settle(Transaction& tx, const QuestionId& id, const Settlement& s,

@@ -168,6 +168,16 @@ std::optional<SessionRecord> find_record(Transaction& tx, const SessionId& id, s
   return found;
 }
 
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, status, questions_asked FROM agent_sessions ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), session_status_from(row.text(1)).value(), row.integer(2)});
+      },
+      most);
+}
+
 std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time now, Time lease_until,
                                std::int64_t most) {
   std::vector<ClaimedTurn> claimed;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,6 +69,14 @@ struct Filter {
 };
 std::vector<Session> list(Transaction& tx, const Filter& filter);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest first, `most` of them.
+struct Brief {
+  std::string_view agent_name;
+  SessionStatus status;
+  std::int64_t questions_asked;
+};
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit);
 
 // With up to `most` messages and as many children, and no more messages once they have `max_bytes`.
 // Nothing if there is no such session.

@@ -7,8 +7,8 @@ const kFirstWait = 500;
 const kLongestWait = 10_000;
 const kStreamAgain = 60_000;  // How often to try for a stream where looking works.
 
-// The events of a text/event-stream, as its pieces come in; what is left of the last one is kept.
-export function makeParser(onEvent) {
+// The events of a text/event-stream, as its pieces come in; what is left of the last one is kept. `onId` gets where the stream stands.
+export function makeParser(onEvent, onId) {
   let rest = '';
   return (piece) => {
     rest += piece;
@@ -20,7 +20,8 @@ export function makeParser(onEvent) {
         if (line.startsWith('id:')) event.id = line.slice(3).trim();
         else if (line.startsWith('data:')) event.data += line.slice(5).trim();
       }
-      if (event.data) onEvent({ id: event.id, ...JSON.parse(event.data) });
+      if (event.id) onId(event.id);
+      if (event.data) onEvent(JSON.parse(event.data));
     }
   };
 }
@@ -28,9 +29,9 @@ export function makeParser(onEvent) {
 // Follows the events of `types` (all, if it is empty). `onEvents` gets them as they come. `refresh` is to look at everything anew; it is
 // called whenever events may have been missed, and throws a Refusal if it cannot. `onState` gets `live`, `polling`, `offline` or
 // `signed_out` when that changes. A page that is hidden lets go of its stream (browsers have few connections to a server), unless
-// `background` is set and it is the one page that keeps it.
-export function follow({ types = [], onEvents, refresh, onState, background = false }) {
-  const path = types.length ? `/agent/events?types=${types.join(',')}` : '/agent/events';
+// `background` is set and it is the one page that keeps it. `path` gives another stream to follow, each time one is opened.
+export function follow({ types = [], path, onEvents, refresh, onState, background = false }) {
+  path ??= () => (types.length ? `/agent/events?types=${types.join(',')}` : '/agent/events');
   let last = '';
   let state = '';
   let failures = 0;
@@ -48,40 +49,12 @@ export function follow({ types = [], onEvents, refresh, onState, background = fa
   });
   const shown = () => !document.hidden || keeper;
 
-  // Until it breaks. True: it was open.
-  const stream = async () => {
-    attempt = new AbortController();
-    let watchdog = setTimeout(() => attempt.abort(), kGreeting);
-    let opened = 0;
+  // A fault of the page's is none of the stream's.
+  const tell = (events) => {
     try {
-      const headers = { accept: 'text/event-stream', ...(last ? { 'last-event-id': last } : {}) };
-      const response = await fetch(path, { headers, signal: attempt.signal });
-      if (response.status === 401) return say('signed_out');
-      if (!response.ok) return false;
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let events = [];
-      const parse = makeParser((event) => { last = event.id || last; events.push(event); });
-      while (true) {
-        const { value, done } = await reader.read();
-        if (done) return opened > 0;
-        clearTimeout(watchdog);
-        watchdog = setTimeout(() => attempt.abort(), kSilence);
-        if (!opened) {
-          opened = Date.now();
-          // Only now: what happens from here on comes as events, so nothing falls between the two.
-          await refresh();
-          streamless = 0;
-          say('live');
-        }
-        parse(value);
-        if (events.length) onEvents(events.splice(0));
-      }
-    } catch {
-      return opened > 0;
-    } finally {
-      if (opened && Date.now() - opened > kLook) failures = 0;
-      clearTimeout(watchdog);
-      attempt.abort();
+      onEvents(events);
+    } catch (fault) {
+      reportError(fault);
     }
   };
 
@@ -90,8 +63,46 @@ export function follow({ types = [], onEvents, refresh, onState, background = fa
       await refresh();
       return true;
     } catch (error) {
+      if (error.status === undefined) reportError(error);
       say(error.status === 401 ? 'signed_out' : 'offline');
       return false;
+    }
+  };
+
+  // Until it breaks. True: it was open.
+  const stream = async () => {
+    attempt = new AbortController();
+    let watchdog = setTimeout(() => attempt.abort(), kGreeting);
+    let opened = 0;
+    try {
+      const headers = { accept: 'text/event-stream', ...(last ? { 'last-event-id': last } : {}) };
+      const response = await fetch(path(), { headers, signal: attempt.signal });
+      if (response.status === 401) return say('signed_out');
+      if (!response.ok) return false;
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const events = [];
+      const parse = makeParser((event) => events.push(event), (id) => { last = id; });
+      while (true) {
+        const { value, done } = await reader.read();
+        if (done) return opened > 0;
+        clearTimeout(watchdog);
+        watchdog = setTimeout(() => attempt.abort(), kSilence);
+        if (!opened) {
+          opened = Date.now();
+          // Only now: what happens from here on comes as events, so nothing falls between the two.
+          if (!(await look())) return true;
+          streamless = 0;
+          say('live');
+        }
+        parse(value);
+        if (events.length) tell(events.splice(0));
+      }
+    } catch {
+      return opened > 0;
+    } finally {
+      if (opened && Date.now() - opened > kLook) failures = 0;
+      clearTimeout(watchdog);
+      attempt.abort();
     }
   };
 

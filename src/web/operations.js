@@ -1,1 +1,95 @@
-import './shell.js';
+// How the server fares: what waits, how long answers take, what did not arrive, and which nodes there are.
+import { ago, setServerClock } from './ages.js';
+import { get } from './api.js';
+import { makeDeliveriesPanel } from './deliveries_panel.js';
+import { el, find, skeleton, state } from './dom.js';
+import { follow } from './live.js';
+import { answerTimes, channelHealth, nodeList, sessionStates, tiles } from './operations_panels.js';
+import { paced } from './pace.js';
+import { announce, showConnection, useKeys } from './shell.js';
+import { redrawn } from './swap.js';
+
+const kGap = 2_000;     // Between two looks, however much happens.
+const kRest = 15_000;   // What happens without an event is seen after this.
+// Those that change a figure. What agents print, for one, does not.
+const kTypes = [
+  'session_started', 'session_resumed', 'session_completed', 'session_failed', 'session_cancelled', 'session_retried', 'turn_started', 'turn_failed',
+  'question_asked', 'question_answered', 'question_expired', 'question_cancelled',
+  'delivery_sent', 'delivery_failed', 'delivery_dead', 'delivery_obsolete', 'delivery_requeued', 'destination_disabled',
+];
+const kDatabases = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+const look = () => { asked = true; refresh(); };
+const panel = (id, tag = 'section', name = 'panel') => el(tag, { id, class: name });
+const parts = {
+  about: panel('about', 'p', 'about note'), tiles: panel('tiles', 'div', 'tiles'), sessions: panel('sessions'), times: panel('times'),
+  deliveries: panel('deliveries'), channels: panel('channels'), nodes: panel('nodes'),
+};
+const page = el('div', { class: 'wide operations' },
+  el('div', { class: 'top' }, parts.about, el('button', { type: 'button', class: 'quiet small', click: look }, 'Refresh')),
+  parts.tiles, parts.sessions, parts.times, parts.deliveries, parts.channels, parts.nodes);
+
+const draw = {
+  about: redrawn(parts.about, ({ version, database, now, trouble }) => [
+    `Holdpoint ${version} on ${kDatabases[database] ?? database} · `,
+    ...(trouble ? [el('span', { class: 'error-text' }, `These figures are of `, ago(now), ` and could not be read again: ${trouble}`)] : ['read ', ago(now)]),
+  ]),
+  tiles: redrawn(parts.tiles, tiles),
+  sessions: redrawn(parts.sessions, sessionStates),
+  times: redrawn(parts.times, answerTimes),
+  channels: redrawn(parts.channels, channelHealth),
+  nodes: redrawn(parts.nodes, nodeList),
+};
+const deliveries = makeDeliveriesPanel(parts.deliveries, () => refresh());
+
+let figures = null;
+let asked = false;  // By somebody, who is told.
+
+const show = () => {
+  const { questions, sessions, turns_running, turns_due, deliveries: owed, channels, agents, time_bounds, window, nodes } = figures;
+  setServerClock(figures.now);
+  draw.about({ ...figures, agents: 0 });
+  draw.tiles({ questions, turns_running, turns_due, deliveries: owed, channels });
+  draw.sessions(sessions);
+  draw.times({ agents, time_bounds, window });
+  draw.channels({ channels, window });
+  draw.nodes({ nodes });
+  if (!page.isConnected) find('content').replaceChildren(page);
+};
+
+const complain = (error) => {
+  if (figures) {
+    // That the server is gone is said above the page.
+    draw.about({ ...figures, trouble: error.message });
+    return;
+  }
+  find('content').replaceChildren(state({
+    kind: 'error', title: 'The figures cannot be shown', text: `Because ${error.message}.`,
+    action: el('button', { type: 'button', click: look }, 'Try again'),
+  }));
+};
+
+// Throws a Refusal, after it was shown.
+async function load() {
+  try {
+    const fresh = await get('/agent/operations');
+    figures = fresh;
+    show();
+    await deliveries.update(fresh);
+  } catch (error) {
+    complain(error);
+    throw error;
+  }
+}
+
+const refresh = paced(() => load().then(() => { if (asked) announce('The figures were read again'); }, () => {}).then(() => { asked = false; }), kGap);
+
+find('content').replaceChildren(el('div', { class: 'wide' }, skeleton(6)));
+useKeys([[['r'], 'Read the figures again', look]]);
+setInterval(() => { if (!document.hidden && figures) refresh(); }, kRest);
+follow({
+  types: kTypes,
+  onEvents: (events) => { deliveries.hear(events); refresh(); },
+  refresh: load,
+  onState: showConnection,
+});

@@ -4,102 +4,144 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import { openTab, password, screenshots, startBrowser, startServer } from './world.mjs';
+import { logIn, settled, startScene } from './scene.mjs';
+import { openTab, screenshots, startBrowser } from './world.mjs';
 
+const desk = { viewport: { width: 1280, height: 860 } };
 const looks = {
-  light: { colorScheme: 'light', viewport: { width: 1024, height: 900 } },
-  dark: { colorScheme: 'dark', viewport: { width: 1024, height: 900 } },
-  phone: { colorScheme: 'light', viewport: { width: 320, height: 640 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  light: { ...desk, colorScheme: 'light' },
+  dark: { ...desk, colorScheme: 'dark' },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 };
-const question = {
-  header: 'Release',
-  question: 'Roll version 4.2.0 out to all customers now?\nThe canary has run for two hours without a single error.',
-  options: [
-    { label: 'All of them', description: 'Ten thousand machines in about twenty minutes', emoji: '🚀', recommended: true },
-    { label: 'One in ten', description: 'and ask me again tomorrow' },
-    { label: 'Not now' },
-  ],
-};
-const context = {
-  version: '4.2.0',
-  commit: '9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0',
-  canary: { hours: 2, errors: 0, regions: ['eu-west', 'us-east'] },
-};
+const narrowest = 320;
 
 let browser;
+let scene;
 let server;
-// name → how to get there with a page
+const cookies = {};  // By user, who has logged in once.
+// name → [who looks, how to get there]. A page of the inbox's own is photographed as the screen shows it, others as a whole.
 const pages = {};
 before(async () => {
   browser = await startBrowser();
-  server = await startServer({ agents: { 'release-train': {}, 'a-rather-long-agent-name-that-somebody-thought-of': {} } });
-  await server.closeUp();
-  await server.addUser('ana', 'answerer');
-  const [waiting, several, free, answered, cancelled] = await Promise.all([
-    server.ask(question, context, 'release-train'),
-    server.ask({ question: 'Which reports shall I send?', multi_select: true, options: ['Sales', 'Stock', 'Returns', 'Complaints', 'Forecast'] }),
-    server.ask({ question: 'What shall the subject line say?' }, {}, 'a-rather-long-agent-name-that-somebody-thought-of'),
-    server.ask({ question: 'Delete the 14 test accounts?', options: ['Yes', 'No'] }),
-    server.ask({ question: 'Restart the importer?', options: ['Yes', 'No'] }),
-  ]);
-  const links = {};
-  for (const [name, { id }] of Object.entries({ waiting, several, free, answered, cancelled })) links[name] = await server.link(id, 'ana@example.org');
-  await server.call('POST', `/agent/answer/${answered.session}`, { answer: 'Yes', answered_by: 'ben@example.org' });
-  await server.call('POST', `/agent/session/${cancelled.session}/cancel`);
-  const go = (target) => (page) => page.goto(server.url + target);
-  const logIn = async (page, word = password) => {
-    await page.goto(`${server.url}/login`);
-    await page.getByLabel('Name').fill('ana');
-    await page.getByLabel('Password').fill(word);
-    await page.getByRole('button', { name: 'Log in' }).click();
+  scene = await startScene();
+  ({ server } = scene);
+  for (const name of ['ana', 'vera', 'root']) {
+    const tab = await openTab(browser);
+    await logIn(tab.page, server, name, '/questions');
+    cookies[name] = await tab.context.cookies();
+    await tab.close();
+  }
+  const { link, waiting, batch, batchQuestions, done, failed } = scene;
+  const plain = (target) => (page) => page.goto(server.url + target);
+  const open = (target, there) => async (page) => {
+    await page.goto(server.url + target);
+    await settled(page);
+    if (there) await page.locator(there).first().waitFor();
   };
+  const press = (target, ...names) => async (page) => {
+    await page.goto(server.url + target);
+    for (const name of names) await page.getByRole('button', { name, exact: true }).click();
+  };
+  // Answered anew each time.
+  const thanks = (count) => async (page) => {
+    const questions = ['Publish the summary?', 'To whom?', 'A last word?'].slice(0, count).map((question) => ({ question }));
+    const asked = await server.call('POST', '/agent/ask', { agent: 'support-desk', questions }, { authorization: `Bearer ${server.askKey}` });
+    await page.goto(`${server.url}/question/${asked.questions[0].id}`);
+    await page.getByLabel('Your answer').fill('Yes, and tell the others too');
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.getByText('Your answer is kept').waitFor();
+    await server.call('POST', `/agent/session/${asked.session_id}/cancel`).catch(() => {});  // Else it waits on the pages to come.
+  };
+  // As the server would answer, had it nothing or were it broken.
+  const instead = (pattern, response, target, there) => async (page) => {
+    await page.route(pattern, (route) => route.fulfill(response));
+    await page.goto(server.url + target);
+    await page.locator(there).first().waitFor();
+    await page.unroute(pattern);
+  };
+  const json = (body) => ({ contentType: 'application/json', body: JSON.stringify(body) });
+  const broken = { status: 503, ...json({ ok: false, error: { code: 'unavailable', message: 'the database cannot be reached' } }) };
   Object.assign(pages, {
-    answer: go(`${links.waiting}&answer=One+in+ten`),
-    complaint: async (page) => {
-      await page.goto(server.url + links.waiting);
-      await page.getByRole('button', { name: 'Answer' }).click();
-    },
-    several: go(links.several),
-    free: go(links.free),
-    decided: go(links.answered),
-    cancelled: go(links.cancelled),
-    dead: go(`${links.waiting.replace(/.{8}$/, 'AAAAAAAA')}`),
-    login: go('/login'),
-    'wrong-login': (page) => logIn(page, 'not the right one'),
-    list: async (page) => {
-      await logIn(page);
-      await page.goto(`${server.url}/questions`);
-    },
+    inbox: ['ana', open(`/#${waiting.id}`, '#ask-title')],
+    'inbox-batch': ['ana', open(`/?of=batch#${batchQuestions[0]}`, '#ask-title')],
+    'inbox-list': ['ana', open('/?of=list', '.row')],
+    'inbox-viewer': ['vera', open(`/#${waiting.id}`, '#ask-title')],
+    'inbox-empty': ['ana', instead('**/agent/questions?**', json({ questions: [], next_cursor: null }), '/', '.state')],
+    'inbox-broken': ['ana', instead('**/agent/questions?**', broken, '/', '.state.error')],
+    'inbox-keys': ['ana', async (page) => {
+      await open(`/#${waiting.id}`, '#ask-title')(page);
+      await page.evaluate(() => document.getElementById('keys-button').click());
+      await page.getByRole('dialog').waitFor();
+    }],
+    session: ['root', open(`/session/${done}`, 'h2')],
+    'session-waiting': ['ana', open(`/session/${batch}`, 'h2')],
+    'session-failed': ['root', open(`/session/${failed}`, 'h2')],
+    'session-unknown': ['ana', open('/session/nonsense', '.state')],
+    sessions: ['ana', open('/sessions', 'a[href^="/session/"]')],
+    agents: ['root', open('/agents', 'h2')],
+    operations: ['root', open('/operations', 'h2')],
+    login: [null, plain('/login')],
+    'login-wrong': [null, async (page) => {
+      await page.goto(`${server.url}/login`);
+      await page.getByLabel('Name').fill('ana');
+      await page.getByLabel('Password').fill('not the right one');
+      await page.getByRole('button', { name: 'Log in' }).click();
+    }],
+    list: ['ana', plain('/questions')],
+    question: ['ana', plain(`/question/${waiting.id}`)],
+    'question-batch': ['ana', plain(`/question/${batchQuestions[1]}`)],
+    'question-viewer': ['vera', plain(`/question/${waiting.id}`)],
+    'question-cancel': ['ana', press(`/question/${waiting.id}`, 'Cancel this request')],
+    thanks: ['ana', thanks(1)],
+    'thanks-batch': ['ana', thanks(3)],
+    decided: ['ana', plain(`/question/${scene.answered.id}`)],
+    link: [null, plain(`${link.waiting}&answer=One+in+ten`)],
+    'link-complaint': [null, press(link.waiting, 'Answer')],
+    'link-several': [null, plain(link.several)],
+    'link-free': [null, plain(link.free)],
+    'link-cancelled': [null, plain(link.cancelled)],
+    'link-dead': [null, plain(link.waiting.replace(/.{8}$/, 'AAAAAAAA'))],
   });
-});
+}, { timeout: 60_000 });
 after(async () => {
   await browser?.close();
-  await server?.stop();
+  await scene?.stop();
 });
 
-const seriousFaults = async (name, page) => {
+const faultsOf = async (name, page) => {
   // In one go, without a second window: there are no frames to add up.
   const { violations, passes } = await new AxeBuilder({ page }).setLegacyMode().analyze();
   assert.ok(passes.length > 10, `axe has looked at next to nothing of ${name}`);
-  return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
-    .map(({ id, impact, help, nodes }) => `${name}: ${id} (${impact}) ${help}: ${nodes.map((node) => node.html).join(' | ')}`);
+  return violations.map(({ id, impact, help, nodes }) => `${name}: ${id} (${impact}) ${help}: ${nodes.map((node) => node.html).join(' | ')}`);
 };
+const widthOf = (page) => page.evaluate(() => document.documentElement.scrollWidth);
 
 for (const [look, options] of Object.entries(looks)) {
-  test(`every page fits its screen and has no serious fault by axe's rules: ${look}`, { timeout: 120_000 }, async () => {
+  test(`every page fits its screen and has no fault by axe's rules: ${look}`, { timeout: 180_000 }, async () => {
     mkdirSync(screenshots, { recursive: true });
-    const { width } = options.viewport;
+    const { viewport } = options;
     const faults = [];
-    const tab = await openTab(browser, options);
+    const tab = await openTab(browser, { ...options, reducedMotion: 'reduce' });
     try {
-      for (const [name, visit] of Object.entries(pages)) {
+      for (const [name, [who, visit]] of Object.entries(pages)) {
+        await tab.context.clearCookies();
+        if (who) await tab.context.addCookies(cookies[who]);
         await visit(tab.page);
         await tab.page.locator('main').waitFor();
-        await tab.page.screenshot({ path: path.join(screenshots, `${name}-${look}.png`), fullPage: true });
-        const taken = await tab.page.evaluate(() => document.documentElement.scrollWidth);
-        if (taken > width) faults.push(`${name} is ${taken} px wide on a screen of ${width}`);
-        // A narrow screen changes no colour and no name.
-        if (!options.isMobile) faults.push(...await seriousFaults(name, tab.page));
+        await tab.page.screenshot({ path: path.join(screenshots, `${name}-${look}.png`), fullPage: !name.startsWith('inbox') });
+        const width = await widthOf(tab.page);
+        if (width > viewport.width) faults.push(`${name} is ${width} px wide on a screen of ${viewport.width}`);
+        if (options.isMobile) {
+          await tab.page.setViewportSize({ ...viewport, width: narrowest });
+          const narrow = await widthOf(tab.page);
+          if (narrow > narrowest) faults.push(`${name} is ${narrow} px wide on a screen of ${narrowest}`);
+          await tab.page.setViewportSize(viewport);
+        } else {
+          // A narrow screen changes no colour and no name.
+          faults.push(...await faultsOf(name, tab.page));
+        }
+        // Pages with a stream are left before the next one is somebody else's.
+        await tab.page.goto('about:blank');
       }
     } finally {
       await tab.close();
@@ -108,10 +150,30 @@ for (const [look, options] of Object.entries(looks)) {
   });
 }
 
+test('on a phone everything that is pressed fits a thumb', { timeout: 60_000 }, async () => {
+  const tab = await openTab(browser, looks.phone);
+  try {
+    const small = [];
+    for (const name of ['inbox', 'inbox-batch', 'inbox-list', 'session-waiting', 'sessions', 'question', 'link', 'login']) {
+      const [who, visit] = pages[name];
+      await tab.context.clearCookies();
+      if (who) await tab.context.addCookies(cookies[who]);
+      await visit(tab.page);
+      small.push(...await tab.page.evaluate(() => [...document.querySelectorAll('main button, main .option, main select, main .row')]
+        .filter((node) => node.checkVisibility() && node.getBoundingClientRect().height < 40 && !node.classList.contains('link') && !node.closest('.state'))
+        .map((node) => `${node.localName}.${node.className} “${node.textContent.slice(0, 30)}” ${Math.round(node.getBoundingClientRect().height)} px`)).then((found) => found.map((text) => `${name}: ${text}`)));
+      await tab.page.goto('about:blank');
+    }
+    assert.deepEqual(small, []);
+  } finally {
+    await tab.close();
+  }
+});
+
 test('the style sheet is really applied', { timeout: 60_000 }, async () => {
   const tab = await openTab(browser, looks.dark);
   try {
-    await pages.login(tab.page);
+    await pages.login[1](tab.page);
     const colours = await tab.page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('button')).borderRadius]);
     assert.deepEqual(colours, ['rgb(20, 23, 26)', '8px']);
   } finally {

@@ -419,6 +419,28 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     assert.deepEqual(may(await seen('webhook:echo', 'questions:read')), [false, false]);
   });
 
+  test('operations tell what was done since', options, async () => {
+    const before = await get(200, '/agent/operations');
+    const { id, questions: [question] } = await parked('listens');
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'yes' });
+    await finished(id);
+    await trigger('broken-callback').then(settled);
+    const broken = await eventually('a delivery has failed', async () => {
+      const report = await get(200, '/agent/operations');
+      return report.channels[0].last_error === 'HTTP 500' && report;
+    });
+    assert.equal(broken.sessions.completed, before.sessions.completed + 1);
+    assert.equal(broken.questions.answered, before.questions.answered + 1);
+    const agent = ({ agents }) => agents.find(({ name }) => name === 'listens') ?? { sessions: 0, asked: 0, questions: 0, answered: 0 };
+    for (const figure of ['sessions', 'asked', 'questions', 'answered']) assert.equal(agent(broken)[figure], agent(before)[figure] + 1, figure);
+    assert.equal(agent(broken).times.reduce((sum, count) => sum + count), agent(broken).answered);
+    assert.ok(agent(broken).median_seconds >= 0 && agent(broken).median_seconds <= agent(broken).p95_seconds);
+    assert.deepEqual(broken.agents.map(({ name }) => name), broken.agents.map(({ name }) => name).sort());
+    assert.deepEqual(broken.channels.map(({ name, set_up }) => [name, set_up]), [['url', true], ['slack', false], ['discord', false], ['email', false]]);
+    assert.ok(broken.channels[0].retrying > before.channels[0].retrying);
+    assert.deepEqual(broken.nodes.map(({ live, self, version }) => [live, self, version]), [[true, true, broken.version]]);
+  });
+
   test('lists give everything once, newest first, page by page', options, async () => {
     for (let i = 0; i < 3; i += 1) await post(202, '/agent/ask', { questions: [{ question: `Question ${i}?` }], agent: 'approvals' });
     for (const [key, target] of [
@@ -656,6 +678,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       [`/agent/session/${id}/record`, ['limit=1']],
       ['/agent/events', ['after=1', 'types=', 'types=question_asked,', 'types=question_lost', 'types=question_asked,%20turn_failed', 'types=turn_failed&types=turn_started']],
       ['/agent/deliveries', ['status=lost', 'limit=0', 'cursor=nonsense']],
+      ['/agent/operations', ['limit=1', 'agent=echo']],
       ['/agent/audit', ['after=first', 'after=-1', 'limit=0', 'limit=1001', 'cursor=1']],
       ['/agent/audit/verify', ['after=1', 'expect=a&expect=b']],
       ['/agent/keys', ['status=live']],

@@ -221,6 +221,7 @@ CALLS = {
     "POST /agent/answer/{session}": on_session("/agent/answer/{}", {"answer": "yes"}),
     "GET /agent/answer/{session}": answer_page,
     "GET /agent/sessions": plain("/agent/sessions"),
+    "GET /agent/operations": plain("/agent/operations"),
     "GET /agent/session/{id}": on_session("/agent/session/{}"),
     "GET /agent/session/{id}/record": on_session("/agent/session/{}/record"),
     "GET /agent/session/{id}/events": on_session("/agent/session/{}/events"),

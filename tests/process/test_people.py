@@ -385,7 +385,8 @@ def answerers_when_open(world):
     for by in (None, "bo", "ana ", "key:ana"):
         reply = caller.answer(session, "yes", by=by)
         equal((reply.status, reply.error["code"]), (403, "not_an_answerer"), f"as {by}: {reply}")
-    nonce = inputs_of(caller.get(f"/question/{question}"))["nonce"]
+    equal(inputs_of(caller.get(f"/question/{question}")), {}, "what the page has to fill in")
+    nonce = caller.me()["csrf"]
     for fields in ({"own": "yes"}, {"do": "cancel"}):
         equal(caller.form(f"/question/{question}", {"nonce": nonce, **fields}).status, 403, f"the page's form with {fields}")
     equal(caller.question(question)["status"], "pending", "the question")
