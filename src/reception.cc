@@ -40,6 +40,12 @@ Desks Reception::desks() {
   return desks;
 }
 
+std::optional<bool> Reception::connected(std::string_view platform) const {
+  if (platform == "slack" && slack_socket_) return slack_socket_->is_connected();
+  if (platform == "email" && reply_inbox_) return reply_inbox_->is_connected();
+  return std::nullopt;
+}
+
 std::unique_ptr<SlackDesk> Reception::make_slack_desk() {
   if (!parts_.platforms.slack) return nullptr;
   return std::make_unique<SlackDesk>(

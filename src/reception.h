@@ -41,6 +41,9 @@ class Reception {
   // What was taken is acknowledged by then.
   void stop();
   Desks desks();
+  // Whether the connection that a platform's answers come by is there; nothing if they come by
+  // none. From any thread.
+  std::optional<bool> connected(std::string_view platform) const;
 
  private:
   std::unique_ptr<SlackDesk> make_slack_desk();

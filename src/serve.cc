@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdlib>
 #include <thread>
 
@@ -16,7 +17,9 @@
 #include "flow/expiry.h"
 #include "flow/herald.h"
 #include "flow/notary.h"
+#include "flow/overview.h"
 #include "flow/retention.h"
+#include "flow/roll_call.h"
 #include "flow/turns.h"
 #include "from_settings.h"
 #include "http/api.h"
@@ -131,6 +134,7 @@ class Node {
     feed_.start();
     reception_.start();
     if (herald_) herald_->start();
+    roll_call_.start();
     Pool signals("hp-signals", 1, 1);
     if (!signals.submit([this] { obey_signals(); })) return 1;
     log(Level::info, "server_listening",
@@ -151,6 +155,7 @@ class Node {
     courier_.stop();
     keys_.stop();
     if (herald_) herald_->stop();
+    roll_call_.stop();
     notary_.stop();
     signals.stop();
     log(Level::info, "server_stopped");
@@ -269,6 +274,13 @@ class Node {
     return hooks;
   }
 
+  node_store::Node self() const {
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    const Time now = clock_.now();
+    return {node_, host, address_, HOLDPOINT_VERSION, now, now};
+  }
+
   std::unique_ptr<Herald> make_herald() {
     Bulletin* bulletin = db_->bulletin();
     if (!bulletin) return nullptr;
@@ -369,16 +381,22 @@ class Node {
       settings_,
       {*db_, clock_, *client_, journal_, notices_, agents_, answers_, control_, views_, platforms_,
        reply_tokens_, unsubscribe_tokens_, public_url_, limits_}};
+  RollCall roll_call_{*db_, self(), clock_};
+  Overview overview_{*db_, notices_,
+                     [this](std::string_view platform) { return reception_.connected(platform); }};
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;
   AccessApi access_{clock_, keys_, people_, credentials_, *db_, pages_};
   Api api_{clock_,
+           notices_,
            intake_,
            answers_,
            control_,
            courier_,
            views_,
+           overview_,
+           roll_call_,
            feed_,
            metrics_,
            agents_,
@@ -386,6 +404,7 @@ class Node {
            links_,
            gate_,
            public_url_,
+           herald_ ? "postgres" : "sqlite",
            limits_,
            [this] { return db_->healthy(); },
            [this](Metrics::Gauges& gauges) {

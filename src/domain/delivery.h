@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@ namespace holdpoint {
 
 // `obsolete`: its question was settled before the message could be sent again.
 enum class DeliveryStatus { pending, delivered, dead, obsolete };
+inline constexpr std::array kDeliveryStatuses{DeliveryStatus::pending, DeliveryStatus::delivered,
+                                              DeliveryStatus::dead, DeliveryStatus::obsolete};
 std::string_view to_text(DeliveryStatus status);
 std::optional<DeliveryStatus> delivery_status_from(std::string_view text);
 
@@ -51,6 +54,9 @@ struct Delivery {
 // Whether a message of this channel can be changed once it is there. It shows each step; one that
 // can only be followed by another waits for the end.
 bool can_be_edited(std::string_view channel);
+
+// The platform behind a channel: `url`, `slack`, `discord` or `email`.
+std::string_view platform_behind(std::string_view channel);
 
 // Holds the delivery's id, which no agent can know while it writes its question: else it could have
 // the token put into a text of its own.

@@ -95,6 +95,14 @@ bool Addresses::may_add(const AgentDefinition* agent, const Target& mail) const 
          });
 }
 
+std::vector<std::string> Addresses::platforms() const {
+  std::vector<std::string> all;
+  if (options_.slack) all.emplace_back("slack");
+  if (options_.discord) all.emplace_back("discord");
+  if (options_.email) all.emplace_back("email");
+  return all;
+}
+
 bool Addresses::is_slack_webhook(const std::string& url) const {
   const auto host = host_of(url);
   if (!host) return false;

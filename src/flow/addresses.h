@@ -46,6 +46,8 @@ class Addresses {
 
   // Whether this callback is an incoming webhook of Slack's, which wants a message of its own kind.
   bool is_slack_webhook(const std::string& url) const;
+  // The platforms that are set up, callbacks aside.
+  std::vector<std::string> platforms() const;
   // Whether there is anything but callbacks.
   bool any() const { return options_.slack || options_.discord || options_.email; }
 

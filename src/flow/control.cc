@@ -31,6 +31,20 @@ bool Control::may_call_off(const Session& session, const Actor& by) {
   return !agent || (agent->allow_cancel && may_decide(agent->answerers, by));
 }
 
+bool Control::is_theirs(const Session& session, const Actor& by, As as) {
+  return as == As::owner || may_call_off(session, by);
+}
+
+bool Control::may_cancel(const Session& session, const Actor& by, As as) {
+  return is_theirs(session, by, as) && may_move(session.status, SessionStatus::cancelled);
+}
+
+bool Control::may_retry(const Session& session) {
+  const auto agent = agents_.find(session.agent_name);
+  const bool runs_here = !agent || agent->runner != RunnerKind::external;
+  return runs_here && session.status == SessionStatus::failed;
+}
+
 void Control::end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
                   const std::string& by, Time now) {
   const SessionId& id = session.id;
@@ -55,7 +69,7 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
 Control::Result Control::cancel(const SessionId& id, const std::string& reason, const Actor& by,
                                 As as, Time now) {
   const Result result = change(id, [&](Transaction& tx, Done& done, const Session& session) {
-    if (as == As::answerer && !may_call_off(session, by)) {
+    if (!is_theirs(session, by, as)) {
       done.result.outcome = Outcome::not_allowed;
       return;
     }
@@ -91,9 +105,7 @@ Control::Result Control::call_off(const Question& question, const Actor& by,
 
 Control::Result Control::retry(const SessionId& id, const Actor& by, Time now) {
   return change(id, [&](Transaction& tx, Done& done, const Session& session) {
-    const auto agent = agents_.find(session.agent_name);
-    const bool runs_here = !agent || agent->runner != RunnerKind::external;
-    if (!runs_here || !session_store::retry(tx, id, now)) {
+    if (!may_retry(session) || !session_store::retry(tx, id, now)) {
       done.result.outcome = Outcome::refused;
       return;
     }

@@ -45,8 +45,12 @@ class Control {
   // so that a stale page calls off nothing that came after it.
   // `shown_as` is how people know who did.
   Result call_off(const Question& question, const Actor& by, const std::string& shown_as, Time now);
-  // Runs a failed session again from its last checkpoint. Refused for any other.
+  // Whether `cancel` would end the session now.
+  bool may_cancel(const Session& session, const Actor& by, As as);
+  // Runs a failed session again from its last checkpoint. Refused for any other, and for agents
+  // that live elsewhere.
   Result retry(const SessionId& id, const Actor& by, Time now);
+  bool may_retry(const Session& session);
   // Queues a message for the next turn. Refused once the session is finished. Throws BadRequest
   // when too many wait.
   Result message(const SessionId& id, std::string_view body, const Actor& by, Time now);
@@ -58,6 +62,7 @@ class Control {
   };
   // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
   bool may_call_off(const Session& session, const Actor& by);
+  bool is_theirs(const Session& session, const Actor& by, As as);
   void end(Transaction& tx, Done& done, const Session& session, const std::string& reason,
            const std::string& by, Time now);
   template <class Step>

@@ -1,9 +1,22 @@
 #include "flow/events.h"
 
+#include <algorithm>
+#include <array>
+
 #include "domain/text.h"
 
 namespace holdpoint::events {
 namespace {
+
+constexpr std::array<std::string_view, 30> kTypes{
+    "agent_output",       "ask_refused",       "delivery_dead",     "delivery_failed",
+    "delivery_obsolete",  "delivery_requeued", "delivery_sent",     "destination_disabled",
+    "mail_bounced",       "message_queued",    "question_answered", "question_asked",
+    "question_cancelled", "question_expired",  "reply_ignored",     "reply_refused",
+    "reply_unclear",      "result_deferred",   "session_cancelled", "session_completed",
+    "session_failed",     "session_resumed",   "session_retried",   "session_started",
+    "trigger_repeated",   "turn_continued",    "turn_discarded",    "turn_failed",
+    "turn_released",      "turn_started"};
 
 Facts about(const Question& q) { return {{"question", q.id.text()}, {"agent", q.agent_name}}; }
 
@@ -20,6 +33,10 @@ void add_retry(Facts& facts, std::optional<Duration> retry_in) {
 }
 
 }  // namespace
+
+bool is_type(std::string_view type) {
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
 
 Event session_started(const SessionId& id, const std::string& agent,
                       const std::optional<SessionId>& parent) {

@@ -25,6 +25,9 @@ struct Event {
 // All wording of history and log.
 namespace events {
 
+// Whether there are events of this type.
+bool is_type(std::string_view type);
+
 Event session_started(const SessionId& id, const std::string& agent,
                       const std::optional<SessionId>& parent);
 Event trigger_repeated(const SessionId& id, const std::string& agent);

@@ -94,6 +94,18 @@ std::vector<std::string> Notices::channels_of(const std::string& agent_name,
   return {channels.begin(), channels.end()};
 }
 
+std::vector<std::string> Notices::targets_of(const AgentDefinition& agent) const {
+  std::vector<std::string> targets;
+  for (const auto& address : options_.addresses.of_ask(&agent, {})) {
+    targets.push_back(Target{address.channel, address.to}.text());
+  }
+  return targets;
+}
+
+bool Notices::has_callback(const std::string& agent_name) {
+  return destination_for(agent_name, "question_pending").has_value();
+}
+
 void Notices::asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
                     const std::vector<Address>& to, Time now) {
   const Question& first = ask.front();
@@ -206,6 +218,19 @@ void Notices::owe(Transaction& tx, Story& story, Delivery delivery, const Addres
     story.delivery_due = true;
   }
   delivery_store::insert(tx, delivery);
+}
+
+std::set<std::string> Notices::platforms() {
+  const auto names = options_.addresses.platforms();
+  std::set<std::string> all(names.begin(), names.end());
+  const auto add = [&](const std::optional<std::string>& callback) {
+    if (callback) all.insert(options_.addresses.is_slack_webhook(*callback) ? "slack" : "url");
+  };
+  add(options_.callback_url);
+  for (const auto& name : agents_.names()) {
+    if (const auto agent = agents_.find(name)) add(agent->question_callback);
+  }
+  return all;
 }
 
 }  // namespace holdpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ class Notices {
   std::vector<std::string> channels_of(const std::string& agent_name,
                                        const std::vector<Address>& to);
 
+  // Where its asks go of themselves, as targets that leave nothing open: `slack:#ops`; and whether
+  // its callback, or the settings' for it, is called too.
+  std::vector<std::string> targets_of(const AgentDefinition& agent) const;
+  bool has_callback(const std::string& agent_name);
+
   // The questions of one ask are pending.
   void asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
              const std::vector<Address>& to, Time now);
@@ -51,6 +57,9 @@ class Notices {
 
   // What signs messages of an agent.
   std::vector<WebhookSecret> secrets_for(const std::string& agent_name);
+  // The platforms that messages can go to, as the settings and the agents are now: `url`, `slack`,
+  // `discord`, `email`.
+  std::set<std::string> platforms();
 
  private:
   struct Destination {

@@ -37,6 +37,7 @@ std::optional<Time> ReplyInbox::run_once(Time now) {
   try {
     if (!client_) {
       client_ = open_([this] { return stopping_.load(); });
+      connected_ = true;
       log(Level::info, "mailbox_opened", {{"server", address_}});
     }
     take_unseen();
@@ -47,6 +48,7 @@ std::optional<Time> ReplyInbox::run_once(Time now) {
     return now;
   } catch (const ImapError& e) {
     client_.reset();
+    connected_ = false;
     return fail("mailbox_lost", e.what());
   } catch (const StoreError& e) {
     return fail("mail_not_taken", e.what());

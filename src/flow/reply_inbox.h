@@ -27,6 +27,8 @@ class ReplyInbox {
 
   // Takes all that is unseen, then waits for more. Returns when to run again.
   std::optional<Time> run_once(Time now);
+  // Whether the mailbox was opened, and not lost since. From any thread.
+  bool is_connected() const { return connected_; }
 
  private:
   static constexpr Duration kWait{180'000};  // Then it looks, in case word got lost.
@@ -43,6 +45,7 @@ class ReplyInbox {
   const Clock& clock_;
   const std::string address_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> connected_{false};
   std::unique_ptr<ImapClient> client_;  // Only the loop's thread.
   int failures_ = 0;
   Loop loop_;

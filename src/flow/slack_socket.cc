@@ -72,6 +72,7 @@ std::optional<Time> SlackSocket::run_once(Time) {
   wait_ = Duration{0};
   auto line = dial();
   while (line && !stopping_) line = serve(*line);
+  connected_ = false;
   if (stopping_) return std::nullopt;
   return clock_.now() + next_wait();
 }
@@ -180,7 +181,10 @@ SlackSocket::Next SlackSocket::handle(WebSocket& line, const std::string& text) 
   const Json message = read_json(text);
   const std::string type = text_in(message, "type");
   if (!text_in(message, "envelope_id").empty()) return acknowledge(line, message);
-  if (type == "hello") log(Level::info, "slack_socket_open");
+  if (type == "hello") {
+    connected_ = true;
+    log(Level::info, "slack_socket_open");
+  }
   if (type != "disconnect") return Next::go_on;
   const std::string why = text_in(message, "reason");
   const std::string fix = fix_for(why);

@@ -40,6 +40,8 @@ class SlackSocket {
 
   // Connects and serves until the connection is lost. Returns when to try again.
   std::optional<Time> run_once(Time now);
+  // Whether Slack has greeted us on a line that was not lost since. From any thread.
+  bool is_connected() const { return connected_; }
 
  private:
   enum class Next { go_on, replace, hang_up };
@@ -66,6 +68,7 @@ class SlackSocket {
   const Clock& clock_;
   const Options options_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> connected_{false};
   int failures_ = 0;  // Since a line lasted.
   Duration wait_{0};  // What Slack asked for, or what a mistake deserves.
   std::string reason_;

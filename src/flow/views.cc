@@ -27,6 +27,17 @@ std::optional<Views::SessionView> Views::session(const SessionId& id, Until unti
   }
 }
 
+std::optional<Views::RecordView> Views::record(const SessionId& id) {
+  constexpr std::int64_t kMost = 200;
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  return db_.read([&](Transaction& tx) -> std::optional<RecordView> {
+    auto session = session_store::find(tx, id);
+    auto record = session_store::find_record(tx, id, kMost, kBytes);
+    if (!session || !record) return std::nullopt;
+    return RecordView{std::move(*session), std::move(*record)};
+  });
+}
+
 std::optional<Question> Views::question(const QuestionId& id, Duration longest) {
   const auto look = [&] {
     return db_.read([&](Transaction& tx) { return question_store::find(tx, id); });
@@ -52,6 +63,11 @@ std::vector<Session> Views::sessions(const session_store::Filter& filter) {
 
 std::vector<Question> Views::questions(const question_store::Filter& filter) {
   return db_.read([&](Transaction& tx) { return question_store::list(tx, filter); });
+}
+
+std::vector<Question> Views::urgent_questions(const question_store::Filter& filter,
+                                              const question_store::Urgency& after) {
+  return db_.read([&](Transaction& tx) { return question_store::list_urgent(tx, filter, after); });
 }
 
 std::vector<Delivery> Views::deliveries(const delivery_store::Filter& filter) {

@@ -26,6 +26,14 @@ class Views {
   // Waits up to `longest` while the session runs a turn (`settled`), or until it has ended
   // (`finished`). Nothing if there is none.
   std::optional<SessionView> session(const SessionId& id, Until until, Duration longest);
+  struct RecordView {
+    Session session;
+    SessionRecord record;
+  };
+  // At most 200 messages, about 1 MiB of them, and 200 children. Nothing if there is no such
+  // session.
+  std::optional<RecordView> record(const SessionId& id);
+
   // Waits up to `longest` until the question is settled.
   std::optional<Question> question(const QuestionId& id, Duration longest);
 
@@ -34,6 +42,8 @@ class Views {
 
   std::vector<Session> sessions(const session_store::Filter& filter);
   std::vector<Question> questions(const question_store::Filter& filter);
+  std::vector<Question> urgent_questions(const question_store::Filter& filter,
+                                         const question_store::Urgency& after);
   std::vector<Delivery> deliveries(const delivery_store::Filter& filter);
   // Nothing if there is no such session.
   std::optional<std::vector<event_store::StoredEvent>> events(const SessionId& id,

@@ -15,6 +15,8 @@
 #include "flow/intake.h"
 #include "flow/links.h"
 #include "flow/metrics.h"
+#include "flow/overview.h"
+#include "flow/roll_call.h"
 #include "flow/views.h"
 #include "http/gate.h"
 #include "http/router.h"
@@ -69,11 +71,14 @@ struct Desks {
 // All that the API's routes call. They parse, call one of these, and render.
 struct Api {
   const Clock& clock;
+  Notices& notices;
   Intake& intake;
   Answers& answers;
   Control& control;
   Courier& courier;
   Views& views;
+  Overview& overview;
+  RollCall& roll_call;
   Feed& feed;
   Metrics& metrics;
   Agents& agents;
@@ -81,12 +86,14 @@ struct Api {
   Links& links;
   Gate& gate;
   std::string public_url;
+  std::string database;  // `sqlite` or `postgres`.
   Limits limits;
   std::function<bool()> ready;
   std::function<void(Metrics::Gauges&)> add_gauges;  // What only the process itself knows.
   Desks desks = {};
 };
 
+Routes agent_routes(Api& api);
 Routes intake_routes(Api& api);
 Routes question_routes(Api& api);
 Routes session_routes(Api& api);
@@ -102,6 +109,10 @@ Routes all_routes(Api& api);
 
 // A form that an answer link's page sent.
 Response answer_by_link(Api& api, const Request& request);
+
+// Whether this caller may start the agent by who they are. Else, and for everybody while the server
+// is open, an agent that wants its webhooks signed has to get them so.
+bool may_start(const Caller& caller, const AgentDefinition& agent);
 
 // Shared by the routes.
 // For pages with script: who they serve, and what a change must carry.

@@ -1,21 +1,16 @@
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
 #include "domain/bad_request.h"
+#include "domain/text.h"
 #include "http/api.h"
+#include "http/event_lines.h"
 
 namespace holdpoint {
 namespace {
 
-using namespace std::chrono_literals;
-constexpr Duration kHeartbeat = 15s;
 constexpr std::int64_t kMaxSeq = std::numeric_limits<std::int64_t>::max();
-
-void write_event(JsonWriter& out, const event_store::StoredEvent& event) {
-  out.begin_object().member("seq", event.seq).member("session_id", event.session_id);
-  out.member("type", event.type).member("at", event.at).raw_member("data", event.data);
-  out.end_object();
-}
 
 std::optional<std::int64_t> last_event_id(const Request& request) {
   const std::string text = request.header("Last-Event-ID");
@@ -28,11 +23,30 @@ std::optional<std::int64_t> last_event_id(const Request& request) {
   return seq;
 }
 
+// `types=question_asked,question_answered`; empty: all.
+EventLines::Types read_types(const Query& query) {
+  EventLines::Types types;
+  const auto text = query.text("types");
+  if (!text) return types;
+  for (std::size_t from = 0; from <= text->size();) {
+    const auto comma = std::min(text->find(',', from), text->size());
+    const std::string type = text->substr(from, comma - from);
+    if (!events::is_type(type)) {
+      throw BadRequest("types", "has no type of event \"" + shorten(type, 60) +
+                                    "\"; /openapi.json lists those there are");
+    }
+    types.insert(type);
+    from = comma + 1;
+  }
+  return types;
+}
+
 // Server-sent events after `seq`, until the client goes or the server stops.
 Response stream(Api& api, const Request& request, std::optional<std::int64_t> after,
-                std::optional<SessionId> session) {
+                std::optional<SessionId> session, EventLines::Types types) {
+  using Steady = std::chrono::steady_clock;
   // A number that is not there yet comes from another database; its owner wants what comes now.
-  std::int64_t seq = api.feed.begin_after(after);
+  EventLines lines(api.feed.begin_after(after), std::move(types), Steady::now());
   Response response;
   response.content_type = "text/event-stream";
   response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
@@ -44,32 +58,24 @@ Response stream(Api& api, const Request& request, std::optional<std::int64_t> af
                      still_in = request.still_in](const StreamWrite& write) mutable {
     if (!greeted) {
       greeted = true;
-      return write(": following\n\n");
+      return write(lines.greeting());
     }
-    const auto next = follower->next(seq, session, kHeartbeat);
+    const auto next = follower->next(lines.seq(), session, EventLines::kHeartbeat);
     if (!next.open) return false;
-    // A credential that was taken away sees no more; one that ran out, until the next quiet moment.
+    const std::string text = lines.of(next, Steady::now());
+    // A credential that was taken away sees no more; one that ran out, until the next heartbeat.
     const std::uint64_t now = credentials->changes();
-    if ((now != changes || next.events.empty()) && still_in && !still_in()) return false;
+    const bool heartbeat = text.starts_with(':');
+    if ((now != changes || heartbeat) && still_in && !still_in()) return false;
     changes = now;
-    std::string text;
-    for (const auto& event : next.events) {
-      JsonWriter out;
-      write_event(out, *event);
-      text += "id: " + std::to_string(event->seq) + "\nevent: state_change\ndata: " + out.take() +
-              "\n\n";
-    }
-    const bool quiet = next.seq == seq;
-    seq = next.seq;
-    if (text.empty() && !quiet) return true;  // Others' events went by.
-    return write(text.empty() ? ": still here\n\n" : text);
+    return text.empty() || write(text);
   };
   return response;
 }
 
 Response follow_all(Api& api, const Request& request) {
-  const Query query(request, {});
-  return stream(api, request, last_event_id(request), std::nullopt);
+  const Query query(request, {"types"});
+  return stream(api, request, last_event_id(request), std::nullopt, read_types(query));
 }
 
 Response history(Api& api, const Request& request) {
@@ -79,7 +85,7 @@ Response history(Api& api, const Request& request) {
   const std::int64_t limit = read_limit(query);
   if (!api.views.events(id, after, 1)) return unknown_session();
   if (request.header("Accept").find("text/event-stream") != std::string::npos) {
-    return stream(api, request, last_event_id(request).value_or(after), id);
+    return stream(api, request, last_event_id(request).value_or(after), id, {});
   }
   using Event = event_store::StoredEvent;
   const auto fetch = [&](const std::string& cursor, std::int64_t count) {

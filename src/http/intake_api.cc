@@ -85,9 +85,7 @@ std::optional<Response> verify_upstream(Api& api, const AgentDefinition& agent,
   const WebhookScheme scheme = agent.webhook_verify;
   const bool verified = scheme != WebhookScheme::none;
   const std::string wanted = "webhook:" + agent.name;
-  if (request.caller.may(wanted) && !(verified && request.caller.kind == Caller::Kind::open)) {
-    return std::nullopt;
-  }
+  if (may_start(request.caller, agent)) return std::nullopt;
   if (!verified) return api.gate.refuse_unless(request, {wanted});
   const auto headers = webhook_headers(scheme, request);
   const std::string name(to_text(scheme));

@@ -5,8 +5,41 @@
 namespace holdpoint {
 namespace {
 
+bool wants_urgent(const Query& query, const question_store::Filter& filter) {
+  const std::string order = query.text("order").value_or("newest");
+  if (order != "newest" && order != "urgent") {
+    throw BadRequest("order", "must be newest or urgent");
+  }
+  if (order == "urgent" && filter.status != QuestionStatus::pending) {
+    throw BadRequest("order", "urgent goes with status=pending: nothing else is urgent");
+  }
+  return order == "urgent";
+}
+
+void write_row(JsonWriter& out, const Question& row) { write_question(out, row); }
+
+Response list_urgent(Api& api, const Query& query, question_store::Filter filter) {
+  question_store::Urgency after;
+  const std::string cursor = read_cursor(query);
+  if (!cursor.empty()) {
+    const auto last = api.views.question(QuestionId(cursor), Duration{0});
+    if (!last) throw BadRequest("cursor", "names a question that is gone; begin again without it");
+    after = {last->deadline_at, last->id};
+  }
+  const auto fetch = [&](const std::string&, std::int64_t count) {
+    filter.limit = count;
+    return api.views.urgent_questions(filter, after);
+  };
+  const auto name = [&](const Question& row) {
+    after = {row.deadline_at, row.id};
+    return row.id.text();
+  };
+  return json_response(200, write_page(api.access.pages, "questions", cursor, read_limit(query),
+                                       fetch, write_row, name));
+}
+
 Response list(Api& api, const Request& request) {
-  const Query query(request, {"status", "agent", "session", "limit", "cursor"});
+  const Query query(request, {"status", "agent", "session", "order", "limit", "cursor"});
   question_store::Filter filter;
   if (const auto status = query.text("status")) {
     filter.status = question_status_from(*status);
@@ -16,16 +49,15 @@ Response list(Api& api, const Request& request) {
   }
   filter.agent_name = query.text("agent");
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
+  if (wants_urgent(query, filter)) return list_urgent(api, query, filter);
   const auto fetch = [&](const std::string& cursor, std::int64_t count) {
     filter.before = cursor;
     filter.limit = count;
     return api.views.questions(filter);
   };
   return json_response(
-      200, write_page(
-               api.access.pages, "questions", read_cursor(query), read_limit(query), fetch,
-               [](JsonWriter& out, const Question& row) { write_question(out, row); },
-               [](const Question& row) { return row.id.text(); }));
+      200, write_page(api.access.pages, "questions", read_cursor(query), read_limit(query), fetch,
+                      write_row, [](const Question& row) { return row.id.text(); }));
 }
 
 Response show(Api& api, const Request& request) {
@@ -89,7 +121,8 @@ Response answer(Api& api, const Request& request) {
   const Query query(request, {});
   const auto session = path_id<SessionId>(request);
   Answer given = parse_answer(request.body);
-  given.via = "api";
+  const bool on_page = !request.header("Origin").empty() && api.gate.from_our_page(request);
+  given.via = on_page ? "web" : "api";
   name_answerer(request.caller, given);
   Actor by = request.actor();
   // Where all are trusted, so is the name they give.

@@ -52,6 +52,11 @@ Response changed(int status, const SessionId& id, const Control::Result& result)
   return json_response(status, out.take());
 }
 
+Control::As as_whom(const Caller& caller) {
+  const bool owner = caller.may("sessions:create") || caller.may("questions:ask");
+  return owner ? Control::As::owner : Control::As::answerer;
+}
+
 Response cancel(Api& api, const Request& request) {
   const Query query(request, {});
   std::string reason = "cancelled by request";
@@ -67,11 +72,8 @@ Response cancel(Api& api, const Request& request) {
     }
   }
   const auto id = path_id<SessionId>(request);
-  const Caller& caller = request.caller;
-  const bool owner = caller.may("sessions:create") || caller.may("questions:ask");
   const auto result =
-      api.control.cancel(id, reason, request.actor(),
-                         owner ? Control::As::owner : Control::As::answerer, api.clock.now());
+      api.control.cancel(id, reason, request.actor(), as_whom(request.caller), api.clock.now());
   if (result.outcome == Control::Outcome::not_allowed) {
     return error_response(403, "not_an_answerer",
                           "the agent does not let you call its questions off");
@@ -118,6 +120,30 @@ Response message(Api& api, const Request& request) {
   return changed(202, id, result);
 }
 
+// What the routes above would let this caller do to the session as it is.
+SessionRights rights_of(Api& api, const Request& request, const Session& session) {
+  const Caller& caller = request.caller;
+  const auto as = as_whom(caller);
+  const bool creates = caller.may("sessions:create");
+  SessionRights rights;
+  rights.cancel = (as == Control::As::owner || caller.may("questions:answer")) &&
+                  api.control.may_cancel(session, request.actor(), as);
+  rights.retry = creates && api.control.may_retry(session);
+  rights.message = creates && !is_finished(session.status);
+  return rights;
+}
+
+Response record(Api& api, const Request& request) {
+  const Query query(request, {});
+  const Pages::Place place(api.access.pages);  // A record may be as large as a page.
+  const auto id = path_id<SessionId>(request);
+  const auto view = api.views.record(id);
+  if (!view) return unknown_session();
+  JsonWriter out;
+  write_record(out, id, view->record, rights_of(api, request, view->session));
+  return json_response(200, out.take());
+}
+
 }  // namespace
 
 Routes session_routes(Api& api) {
@@ -126,6 +152,8 @@ Routes session_routes(Api& api) {
        [&api](const Request& r) { return list(api, r); }},
       {"GET", "/agent/session/:id", scope("sessions:read"),
        [&api](const Request& r) { return show(api, r); }},
+      {"GET", "/agent/session/:id/record", scope("sessions:read"),
+       [&api](const Request& r) { return record(api, r); }},
       {"POST", "/agent/session/:id/cancel",
        any_of({"sessions:create", "questions:ask", "questions:answer"}),
        [&api](const Request& r) { return cancel(api, r); }},

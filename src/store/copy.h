@@ -19,7 +19,8 @@ struct StoreTable {
 };
 
 // What a copy takes along, in an order that foreign keys allow: every table but those that are
-// about the database itself (schema_migrations, commit_marks, commit_probe).
+// about the database itself or who serves it now (schema_migrations, commit_marks, commit_probe,
+// nodes).
 const std::vector<StoreTable>& store_tables();
 
 struct CopyOptions {

@@ -103,6 +103,18 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   return counts;
 }
 
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit) {
+  tx.query(
+      "SELECT channel, status, created_at, delivered_at, last_error FROM deliveries "
+      "ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), delivery_status_from(row.text(1)).value(), row.time(2),
+               row.optional_time(3), row.is_null(4) ? std::nullopt : std::optional(row.text(4))});
+      },
+      most);
+}
+
 std::vector<OwedHost> owed_hosts(Transaction& tx) {
   std::vector<OwedHost> hosts;
   // Steps from host to host along the index, so that a long backlog for one costs no more than a

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,16 @@ std::vector<Delivery> posts_about(Transaction& tx, const Question& question);
 // What was owed after it, to edit or to answer its message.
 std::vector<Delivery> following(Transaction& tx, const DeliveryId& id, std::string_view event);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest first, `most` of them.
+struct Brief {
+  std::string_view channel;
+  DeliveryStatus status;
+  Time created_at;
+  std::optional<Time> delivered_at;
+  std::optional<std::string_view> last_error;
+};
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit);
 
 // The hosts that are owed something, each with when its next attempt is due.
 struct OwedHost {

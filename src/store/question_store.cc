@@ -86,11 +86,10 @@ std::vector<Question> of_ask(Transaction& tx, const SessionId& session, std::int
 }
 
 std::vector<Question> pending_of(Transaction& tx, const SessionId& session) {
-  return read_all(tx,
-                  "SELECT " QUESTION_COLUMNS
-                  " FROM agent_questions WHERE session_id = $1 AND status = 'pending' "
-                  "ORDER BY position",
-                  session);
+  // Not by their status: SQLite would go through all that is pending anywhere.
+  auto questions = latest_ask(tx, session);
+  std::erase_if(questions, [](const Question& q) { return is_settled(q.status); });
+  return questions;
 }
 
 std::vector<Question> list(Transaction& tx, const Filter& filter) {
@@ -120,11 +119,33 @@ std::vector<Question> list(Transaction& tx, const Filter& filter) {
   return questions;
 }
 
+std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after) {
+  // `status` stands in the text, and deadline_at has a bound of its own, for the index of pending
+  // deadlines to serve it.
+  return read_all(tx,
+                  "SELECT " QUESTION_COLUMNS
+                  " FROM agent_questions WHERE status = 'pending' AND deadline_at >= $1 AND "
+                  "(deadline_at > $1 OR id > $2) AND ($3 IS NULL OR agent_name = $3) AND "
+                  "($4 IS NULL OR session_id = $4) ORDER BY deadline_at, id LIMIT $5",
+                  after.deadline_at, after.id, filter.agent_name, filter.session, filter.limit);
+}
+
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx) {
   std::vector<std::pair<std::string, std::int64_t>> counts;
   tx.query("SELECT status, COUNT(*) FROM agent_questions GROUP BY status",
            [&](const Row& row) { counts.emplace_back(row.string(0), row.integer(1)); });
   return counts;
+}
+
+void each_answered(Transaction& tx, std::int64_t most,
+                   const std::function<void(const AnsweredBrief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, created_at, answered_at FROM agent_questions WHERE status = 'answered' "
+      "ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), row.time(2) - row.time(1)});
+      },
+      most);
 }
 
 std::optional<Question> settle(Transaction& tx, const QuestionId& id, const Settlement& s,

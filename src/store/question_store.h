@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,8 +28,26 @@ struct Filter {
   std::string before;  // Questions older than this id; empty: from the newest.
   std::int64_t limit = 50;
 };
+// The newest first.
 std::vector<Question> list(Transaction& tx, const Filter& filter);
+
+// A question's place among those that are the most urgent first.
+struct Urgency {
+  Time deadline_at;
+  QuestionId id;
+};
+// Pending questions, the earliest deadline first: those after `after`. Of `filter` neither `status`
+// nor `before` count.
+std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest questions first that were
+// answered, `most` of them.
+struct AnsweredBrief {
+  std::string_view agent_name;
+  Duration took;
+};
+void each_answered(Transaction& tx, std::int64_t most,
+                   const std::function<void(const AnsweredBrief&)>& visit);
 
 // How a question ends. The update happens only while it is pending: this one statement decides
 // every race.

@@ -249,6 +249,10 @@ CREATE INDEX idx_mail_receipts_received ON mail_receipts(received_at);
 
 -- migration 5: the inbox
 
+-- SQLite took the index by status instead, and sorted all that was pending to find the first.
+DROP INDEX idx_questions_deadline;
+CREATE INDEX idx_questions_deadline ON agent_questions(status, deadline_at, id) WHERE status = 'pending';
+
 -- Which kinds of channels a question went to when it was asked (`slack`, `email`, …), separated by spaces, for those who look for
 -- it by them.
 ALTER TABLE agent_questions ADD COLUMN channels TEXT NOT NULL DEFAULT '';

@@ -1,5 +1,7 @@
 #include "store/session_store.h"
 
+#include <algorithm>
+
 namespace holdpoint::session_store {
 namespace {
 
@@ -37,6 +39,33 @@ std::vector<std::string> hand_over_messages(Transaction& tx, const SessionId& se
   tx.query(
       "SELECT body FROM agent_messages WHERE session_id = $1 AND turn = $2 ORDER BY id",
       [&](const Row& row) { messages.push_back(row.string(0)); }, session, turn);
+  return messages;
+}
+
+std::vector<SessionRecord::Message> oldest_messages(Transaction& tx, const SessionId& session,
+                                                    std::int64_t most, std::size_t max_bytes) {
+  constexpr std::int64_t kLot = 8;  // Each may be large.
+  std::vector<SessionRecord::Message> messages;
+  std::size_t bytes = 0;
+  bool more = true;
+  while (more && bytes < max_bytes) {
+    const auto lot = std::min(kLot, most - static_cast<std::int64_t>(messages.size()));
+    std::int64_t read = 0;
+    tx.query(
+        "SELECT id, body, created_at, turn FROM agent_messages WHERE session_id = $1 AND id > $2 "
+        "ORDER BY id LIMIT $3",
+        [&](const Row& row) {
+          ++read;
+          if (bytes >= max_bytes) return;
+          bytes += row.text(1).size();
+          SessionRecord::Message message{MessageId(row.string(0)), row.string(1), row.time(2),
+                                         std::nullopt};
+          if (!row.is_null(3)) message.turn = row.integer(3);
+          messages.push_back(std::move(message));
+        },
+        session, messages.empty() ? std::string() : messages.back().id.text(), lot);
+    more = read == lot && static_cast<std::int64_t>(messages.size()) < most;
+  }
   return messages;
 }
 
@@ -114,6 +143,39 @@ std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& t
   tx.query("SELECT status, COUNT(*) FROM agent_sessions GROUP BY status",
            [&](const Row& row) { counts.emplace_back(row.string(0), row.integer(1)); });
   return counts;
+}
+
+std::optional<SessionRecord> find_record(Transaction& tx, const SessionId& id, std::int64_t most,
+                                         std::size_t max_bytes) {
+  std::optional<SessionRecord> found;
+  tx.query(
+      "SELECT original_payload, execution_state, resume FROM agent_sessions WHERE id = $1",
+      [&](const Row& row) {
+        found =
+            SessionRecord{row.string(0), row.optional_string(1), row.optional_string(2), {}, {}};
+      },
+      id);
+  if (!found) return found;
+  found->messages = oldest_messages(tx, id, most, max_bytes);
+  tx.query(
+      "SELECT id, agent_name, status, created_at FROM agent_sessions WHERE parent_id = $1 "
+      "ORDER BY id LIMIT $2",
+      [&](const Row& row) {
+        found->children.push_back({SessionId(row.string(0)), row.string(1),
+                                   session_status_from(row.text(2)).value(), row.time(3)});
+      },
+      id, most);
+  return found;
+}
+
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit) {
+  tx.query(
+      "SELECT agent_name, status, questions_asked FROM agent_sessions ORDER BY id DESC LIMIT $1",
+      [&](const Row& row) {
+        visit({row.text(0), session_status_from(row.text(1)).value(), row.integer(2)});
+      },
+      most);
 }
 
 std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time now, Time lease_until,

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "domain/session.h"
+#include "domain/session_record.h"
 #include "store/database.h"
 
 // The rows of agent_sessions and agent_messages. Each function is one step of the caller's
@@ -67,6 +69,19 @@ struct Filter {
 };
 std::vector<Session> list(Transaction& tx, const Filter& filter);
 std::vector<std::pair<std::string, std::int64_t>> count_by_status(Transaction& tx);
+// What figures are made of; valid only while the visitor runs. The newest first, `most` of them.
+struct Brief {
+  std::string_view agent_name;
+  SessionStatus status;
+  std::int64_t questions_asked;
+};
+void each_newest(Transaction& tx, std::int64_t most,
+                 const std::function<void(const Brief&)>& visit);
+
+// With up to `most` messages and as many children, and no more messages once they have `max_bytes`.
+// Nothing if there is no such session.
+std::optional<SessionRecord> find_record(Transaction& tx, const SessionId& id, std::int64_t most,
+                                         std::size_t max_bytes);
 
 // Leases up to `most` sessions due at `now`, the longest due first. A lease that ran out is due
 // again.

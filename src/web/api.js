@@ -20,7 +20,7 @@ export class Refusal extends Error {
   get passing() { return this.status === 0 || this.status === 429 || this.status >= 500; }
 }
 
-const send = async (method, path, body, signal) => {
+const send = async (method, path, body, signal, parse = JSON.parse) => {
   const headers = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (method !== 'GET' && me.csrf) headers['x-csrf-token'] = me.csrf;
@@ -28,16 +28,16 @@ const send = async (method, path, body, signal) => {
   try {
     response = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
     const text = await response.text();
-    return { response, json: text ? JSON.parse(text) : null };
+    return { response, json: text ? parse(text) : null };
   } catch (error) {
     if (signal?.aborted && signal.reason?.name !== 'TimeoutError') throw error;
     return { response: response ?? { ok: false, status: 0 }, json: null };
   }
 };
 
-// The answer's JSON; throws Refusal. Gives up after 20 s.
-export async function call(method, path, body, signal = AbortSignal.timeout(20_000)) {
-  let { response, json } = await send(method, path, body, signal);
+// The answer's JSON, read by `parse`; throws Refusal. Gives up after 20 s.
+export async function call(method, path, body, signal = AbortSignal.timeout(20_000), parse = JSON.parse) {
+  let { response, json } = await send(method, path, body, signal, parse);
   if (response.status === 403 && json?.error?.code === 'csrf') {
     // The page has been open for long: what it was given has run out.
     const fresh = await send('GET', '/agent/me', undefined, signal);
@@ -49,7 +49,7 @@ export async function call(method, path, body, signal = AbortSignal.timeout(20_0
   throw new Refusal(response.status, json);
 }
 
-export const get = (path, signal) => call('GET', path, undefined, signal);
+export const get = (path, signal, parse) => call('GET', path, undefined, signal, parse);
 export const post = (path, body, signal) => call('POST', path, body, signal);
 
 // `path` with the given parameters; empty ones are left out.

@@ -28,9 +28,9 @@ export function makeParser(onEvent) {
 // Follows the events of `types` (all, if it is empty). `onEvents` gets them as they come. `refresh` is to look at everything anew; it is
 // called whenever events may have been missed, and throws a Refusal if it cannot. `onState` gets `live`, `polling`, `offline` or
 // `signed_out` when that changes. A page that is hidden lets go of its stream (browsers have few connections to a server), unless
-// `background` is set and it is the one page that keeps it.
-export function follow({ types = [], onEvents, refresh, onState, background = false }) {
-  const path = types.length ? `/agent/events?types=${types.join(',')}` : '/agent/events';
+// `background` is set and it is the one page that keeps it. `path` gives another stream to follow, each time one is opened.
+export function follow({ types = [], path, onEvents, refresh, onState, background = false }) {
+  path ??= () => (types.length ? `/agent/events?types=${types.join(',')}` : '/agent/events');
   let last = '';
   let state = '';
   let failures = 0;
@@ -55,7 +55,7 @@ export function follow({ types = [], onEvents, refresh, onState, background = fa
     let opened = 0;
     try {
       const headers = { accept: 'text/event-stream', ...(last ? { 'last-event-id': last } : {}) };
-      const response = await fetch(path, { headers, signal: attempt.signal });
+      const response = await fetch(path(), { headers, signal: attempt.signal });
       if (response.status === 401) return say('signed_out');
       if (!response.ok) return false;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -29,6 +29,25 @@ void write_session(JsonWriter& out, const Session& session, const std::vector<Qu
   out.end_array().end_object();
 }
 
+void write_record(JsonWriter& out, const SessionId& id, const SessionRecord& record,
+                  const SessionRights& rights) {
+  out.begin_object().member("id", id).raw_member("payload", record.payload);
+  out.raw_or_null("state", record.state).raw_or_null("resume", record.resume);
+  out.key("messages").begin_array();
+  for (const auto& message : record.messages) {
+    out.begin_object().member("id", message.id).raw_member("body", message.body);
+    out.member("created_at", message.created_at).member("turn", message.turn).end_object();
+  }
+  out.end_array().key("children").begin_array();
+  for (const auto& child : record.children) {
+    out.begin_object().member("id", child.id).member("agent_name", child.agent_name);
+    out.member("status", to_text(child.status)).member("created_at", child.created_at);
+    out.end_object();
+  }
+  out.end_array().member("may_cancel", rights.cancel).member("may_retry", rights.retry);
+  out.member("may_message", rights.message).end_object();
+}
+
 void write_delivery(JsonWriter& out, const Delivery& d) {
   out.begin_object().member("id", d.id).member("session_id", d.session_id);
   out.member("question_id", d.question_id).member("event", d.event).member("channel", d.channel);

@@ -6,6 +6,7 @@
 #include "domain/delivery.h"
 #include "domain/question.h"
 #include "domain/session.h"
+#include "domain/session_record.h"
 #include "wire/json_writer.h"
 
 namespace holdpoint {
@@ -14,6 +15,15 @@ namespace holdpoint {
 void write_session(JsonWriter& out, const Session& session);
 // The same with the questions that wait.
 void write_session(JsonWriter& out, const Session& session, const std::vector<Question>& pending);
+
+// What a caller may do to a session as it is.
+struct SessionRights {
+  bool cancel = false;
+  bool retry = false;
+  bool message = false;
+};
+void write_record(JsonWriter& out, const SessionId& id, const SessionRecord& record,
+                  const SessionRights& rights);
 
 void write_delivery(JsonWriter& out, const Delivery& delivery);
 

@@ -319,6 +319,37 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     await refused(422, `/agent/webhook/echo?parent=${parent.id}&parent=${nobody}`, {}, { field: 'parent' });
   });
 
+  test('a record shows what a session holds, and what the caller may do to it', options, async () => {
+    const topic = { topic: 'seams', n: 1e15, deep: [{ '😀': null }] };
+    const { id, questions: [question] } = await parked('write-poem', topic);
+    const target = `/agent/session/${id}/record`;
+    const empty = { id, payload: topic, state: { topic: 'seams' }, resume: null, messages: [], children: [] };
+    const may = (cancel, retry, message) => ({ may_cancel: cancel, may_retry: retry, may_message: message });
+    const as = closed ? await proof.world.key('sessions:create', 'sessions:read') : undefined;
+    assert.deepEqual(await get(200, target), { ...empty, ...may(!closed, false, !closed) });  // A closed world's key only reads.
+    assert.deepEqual(await get(200, target, { as }), { ...empty, ...may(true, false, true) });
+
+    const { message_id: said } = await post(202, `/agent/session/${id}/message`, { message: { short: true } });
+    const { session_id: child } = await post(202, `/agent/webhook/echo?parent=${id}`, {});
+    await finished(child);
+    const waiting = await get(200, target);
+    assert.deepEqual(waiting.messages.map(({ id: name, body, turn }) => [name, body, turn]), [[said, { short: true }, null]]);
+    assert.deepEqual(waiting.children.map(({ id: name, agent_name: agent, status }) => [name, agent, status]), [[child, 'echo', 'completed']]);
+
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'haiku' });
+    await finished(id);
+    const ended = await get(200, target, { as });
+    assert.equal(ended.messages[0].turn, 2);
+    assert.deepEqual([ended.may_cancel, ended.may_retry, ended.may_message], [false, false, false]);
+    const broken = await get(200, `/agent/session/${(await failed()).id}/record`, { as });
+    assert.deepEqual([broken.may_cancel, broken.may_retry, broken.may_message], [false, true, false]);
+    if (!closed) return;
+    const answerer = await proof.world.key('questions:answer', 'sessions:read');
+    const { id: open } = await parked('listens');
+    const { may_cancel: cancel, may_retry: retry, may_message: message } = await get(200, `/agent/session/${open}/record`, { as: answerer });
+    assert.deepEqual([cancel, retry, message], [true, false, false]);
+  });
+
   test('webhooks take any object and nothing else', options, async () => {
     const payload = { 'ключ': ['😀', 1e15, 0.1, null, { deep: {} }], '': '' };
     assert.deepEqual((await finished(await trigger('echo', payload))).result, payload);
@@ -364,6 +395,52 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     await refused(409, `/agent/deliveries/${pending.id}/redeliver`, {}, { code: 'not_settled' });
   });
 
+  test('the agents are listed by name, without their secrets', options, async () => {
+    const { agents } = await get(200, '/agent/agents');
+    const names = agents.map(({ name }) => name);
+    assert.deepEqual(names, [...names].sort());
+    const [poem, approvals] = ['write-poem', 'approvals'].map((wanted) => agents.find(({ name }) => name === wanted));
+    const mayAnswer = !closed;  // The key of a closed world may only look.
+    assert.deepEqual(poem, {
+      name: 'write-poem', runner: 'http', async_questions: true, channels: [], callback: true, answerers: [], allow_cancel: true,
+      question_timeout: 3600, on_timeout: 'fail', webhook_verify: 'none', may_answer: mayAnswer, named: false, may_start: !closed,
+    });
+    assert.deepEqual([approvals.runner, approvals.callback, approvals.may_start], ['external', false, false]);
+    assert.ok(!JSON.stringify(agents).includes(receiver.url), 'the list tells the URL of a callback');
+    if (!closed) return;
+    const seen = async (...scopes) => {
+      const as = await proof.world.key(...scopes);
+      return (await get(200, '/agent/agents', { as })).agents.find(({ name }) => name === 'write-poem');
+    };
+    const may = ({ may_answer: answer, may_start: start }) => [answer, start];
+    assert.deepEqual(may(await seen('questions:answer', 'questions:read')), [true, false]);
+    assert.deepEqual(may(await seen('sessions:create', 'sessions:read')), [false, true]);
+    assert.deepEqual(may(await seen('webhook:write-poem', 'questions:read')), [false, true]);
+    assert.deepEqual(may(await seen('webhook:echo', 'questions:read')), [false, false]);
+  });
+
+  test('operations tell what was done since', options, async () => {
+    const before = await get(200, '/agent/operations');
+    const { id, questions: [question] } = await parked('listens');
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'yes' });
+    await finished(id);
+    await trigger('broken-callback').then(settled);
+    const broken = await eventually('a delivery has failed', async () => {
+      const report = await get(200, '/agent/operations');
+      return report.channels[0].last_error === 'HTTP 500' && report;
+    });
+    assert.equal(broken.sessions.completed, before.sessions.completed + 1);
+    assert.equal(broken.questions.answered, before.questions.answered + 1);
+    const agent = ({ agents }) => agents.find(({ name }) => name === 'listens') ?? { sessions: 0, asked: 0, questions: 0, answered: 0 };
+    for (const figure of ['sessions', 'asked', 'questions', 'answered']) assert.equal(agent(broken)[figure], agent(before)[figure] + 1, figure);
+    assert.equal(agent(broken).times.reduce((sum, count) => sum + count), agent(broken).answered);
+    assert.ok(agent(broken).median_seconds >= 0 && agent(broken).median_seconds <= agent(broken).p95_seconds);
+    assert.deepEqual(broken.agents.map(({ name }) => name), broken.agents.map(({ name }) => name).sort());
+    assert.deepEqual(broken.channels.map(({ name, set_up }) => [name, set_up]), [['url', true], ['slack', false], ['discord', false], ['email', false]]);
+    assert.ok(broken.channels[0].retrying > before.channels[0].retrying);
+    assert.deepEqual(broken.nodes.map(({ live, self, version }) => [live, self, version]), [[true, true, broken.version]]);
+  });
+
   test('lists give everything once, newest first, page by page', options, async () => {
     for (let i = 0; i < 3; i += 1) await post(202, '/agent/ask', { questions: [{ question: `Question ${i}?` }], agent: 'approvals' });
     for (const [key, target] of [
@@ -377,6 +454,12 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       const times = whole.map(({ created_at: at }) => at);
       assert.deepEqual(times, [...times].sort().reverse(), `${target} is not newest first`);
     }
+    const urgent = await walk('questions', '/agent/questions?status=pending&order=urgent');
+    const pending = (await get(200, '/agent/questions?status=pending&order=newest&limit=500')).questions;
+    const rank = ({ expires_at: at, id }) => `${at} ${id}`;
+    assert.deepEqual(urgent.map(rank), pending.map(rank).sort());
+    assert.deepEqual((await get(200, '/agent/questions?status=pending&order=urgent&limit=500')).questions, urgent);
+    await refused(422, `/agent/questions?status=pending&order=urgent&cursor=${nobody}`, undefined, { method: 'GET', field: 'cursor' });
     for (const status of ['running', 'pending_input', 'completed', 'failed', 'cancelled']) {
       const { sessions } = await get(200, `/agent/sessions?status=${status}`);
       assert.ok(sessions.every((session) => session.status === status));
@@ -436,6 +519,30 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     resumed.close();
     for (const lastSeen of ['yesterday', '-1', '1.5', '99999999999999999999']) {
       await refused(422, '/agent/events', undefined, { method: 'GET', field: 'Last-Event-ID', headers: { 'last-event-id': lastSeen } });
+    }
+  });
+
+  test('a stream of some types hears of nothing else, and goes on where it broke off', options, async () => {
+    const wanted = ['session_started', 'question_asked', 'question_answered'];
+    const first = await proof.stream(`/agent/events?types=${wanted.join()}`);
+    const take = async (stream, id, types) => {
+      for (const type of types) {
+        const { data } = await stream.next();
+        contract.assertNamed('StateChange', data);
+        assert.deepEqual([data.session_id, data.type], [id, type]);
+      }
+    };
+    const { id, questions: [question] } = await parked('listens');
+    await take(first, id, ['session_started', 'question_asked']);
+    first.close();
+    await post(200, `/agent/answer/${id}`, { question_id: question.id, answer: 'yes' });
+    await finished(id);
+    const { events } = await get(200, `/agent/session/${id}/events`);
+    const resumed = await proof.stream('/agent/events?types=session_completed', { 'last-event-id': String(events[0].seq) });
+    await take(resumed, id, ['session_completed']);
+    resumed.close();
+    for (const type of contract.document.components.schemas.StateChangeType.enum) {
+      (await proof.stream(`/agent/events?types=${type}`)).close();
     }
   });
 
@@ -563,24 +670,27 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
   test('reads refuse parameters that make no sense', options, async () => {
     const { id, questions: [question] } = await parked('listens');
     for (const [target, wrong] of [
-      ['/agent/questions', ['status=open', 'status=PENDING', 'limit=0', 'limit=501', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'colour=red']],
+      ['/agent/questions', ['status=open', 'status=PENDING', 'limit=0', 'limit=501', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'colour=red', 'order=oldest', 'order=', 'order=urgent', 'order=urgent&status=answered']],
       [`/agent/questions/${question.id}`, ['wait=56', 'wait=-1', 'wait=soon', 'wait=0x5', 'wait=99999999999999999999', 'wait=1&wait=2', 'WAIT=1']],
       ['/agent/sessions', ['status=open', 'limit=0', 'cursor=nonsense', 'session=any']],
       [`/agent/session/${id}`, ['wait=56', 'until=later', 'wait=1&wait=2']],
       [`/agent/session/${id}/events`, ['after=first', 'after=-1', 'limit=0', 'cursor=1']],
-      ['/agent/events', ['after=1']],
+      [`/agent/session/${id}/record`, ['limit=1']],
+      ['/agent/events', ['after=1', 'types=', 'types=question_asked,', 'types=question_lost', 'types=question_asked,%20turn_failed', 'types=turn_failed&types=turn_started']],
       ['/agent/deliveries', ['status=lost', 'limit=0', 'cursor=nonsense']],
+      ['/agent/operations', ['limit=1', 'agent=echo']],
       ['/agent/audit', ['after=first', 'after=-1', 'limit=0', 'limit=1001', 'cursor=1']],
       ['/agent/audit/verify', ['after=1', 'expect=a&expect=b']],
       ['/agent/keys', ['status=live']],
       ['/agent/users', ['role=admin']],
       ['/agent/me', ['csrf=1']],
+      ['/agent/agents', ['name=echo']],
     ]) {
       for (const query of wrong) await refused(422, `${target}?${query}`, undefined, { method: 'GET', field: query.split('=')[0] });
     }
     for (const unknown of [nobody, 'nonsense', '%27%20OR%201=1', '%00', '%ff', 'x'.repeat(3000)]) {
       await refused(404, `/agent/questions/${unknown}`, undefined, { method: 'GET', code: 'unknown_question' });
-      for (const rest of ['', '/events']) await refused(404, `/agent/session/${unknown}${rest}`, undefined, { method: 'GET', code: 'unknown_session' });
+      for (const rest of ['', '/events', '/record']) await refused(404, `/agent/session/${unknown}${rest}`, undefined, { method: 'GET', code: 'unknown_session' });
     }
     assert.deepEqual((await get(200, `/agent/questions?session=${nobody}`)).questions, []);
   });

@@ -25,11 +25,16 @@ TEST_CASE("the mark stands in JSON as it is") {
 }
 
 TEST_CASE("a delivery's states have names, and only those") {
-  for (const auto status : {DeliveryStatus::pending, DeliveryStatus::delivered,
-                            DeliveryStatus::dead, DeliveryStatus::obsolete}) {
+  for (const auto status : kDeliveryStatuses) {
     CHECK(delivery_status_from(to_text(status)) == status);
   }
   CHECK_FALSE(delivery_status_from("lost"));
+}
+
+TEST_CASE("incoming webhooks of Slack's are Slack") {
+  CHECK(platform_behind("slack-webhook") == "slack");
+  for (const char* name : {"url", "slack", "discord", "email"})
+    CHECK(platform_behind(name) == name);
 }
 
 }  // namespace

@@ -443,3 +443,17 @@ TEST_CASE("a click that breaks a rule leaves its question pending and says why")
   CHECK(p.world.questions(id)[0].answered_by == "U1");
   CHECK(clicks.take(click, p.world.now()).kind == Clicks::Outcome::Kind::repeated);
 }
+
+TEST_CASE("an agent's targets are told with the places that the settings fill in") {
+  Platforms p;
+  using Words = std::vector<std::string>;
+  auto& notices = p.world.process().notices;
+  AgentDefinition agent = *p.world.agents.find("poet");
+  CHECK(notices.targets_of(agent) == Words{"slack:#all"});
+  agent.channels = {{"url", ""}, {"email", ""}, {"discord", ""}, {"slack", "#ops"}};
+  // Discord has no channel of its own here, so that nothing goes there.
+  CHECK(notices.targets_of(agent) ==
+        Words{"email:ana@example.org", "email:bo@example.org", "slack:#ops"});
+  CHECK(notices.has_callback("poet"));
+  CHECK_FALSE(notices.has_callback("loner"));
+}

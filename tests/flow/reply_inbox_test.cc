@@ -135,12 +135,15 @@ TEST_CASE("a lost mailbox is opened again, after waits that grow to a minute") {
   for (const auto wait : {1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s}) {
     CHECK(inbox.run_once(now) == now + wait);
   }
+  CHECK_FALSE(inbox.is_connected());
   post.folder.reachable = true;
   post.deliver(1, "Yes");
   CHECK(inbox.run_once(now) == now);
+  CHECK(inbox.is_connected());
   CHECK(post.m.world.questions(post.id)[0].status == QuestionStatus::answered);
   post.folder.reachable = false;
   CHECK(inbox.run_once(now) == now + 1s);
+  CHECK_FALSE(inbox.is_connected());
 }
 
 TEST_CASE("a mail that the store cannot take stays unseen until it can") {

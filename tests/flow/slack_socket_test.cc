@@ -6,6 +6,7 @@
 
 #include "domain/bad_request.h"
 #include "store/database.h"
+#include "tests/support/eventually.h"
 #include "tests/support/websocket_server.h"
 #include "tests/support/world.h"
 
@@ -134,6 +135,24 @@ TEST_CASE("before Slack ends a connection there is another, and nothing on the o
   second->send_text(Slack::envelope("e-3"));
   CHECK(second->receive_text() == R"({"envelope_id":"e-3"})");
   CHECK(slack.opened() == 2);
+}
+
+TEST_CASE("it is connected from Slack's greeting until the line is lost") {
+  Slack slack;
+  CHECK_FALSE(slack.socket.is_connected());
+  slack.socket.start();
+  const auto first = slack.server.next();
+  CHECK_FALSE(slack.socket.is_connected());
+  first->send_text(R"({"type":"hello","num_connections":1})");
+  CHECK(eventually([&] { return slack.socket.is_connected(); }));
+  slack.clock.advance(10ms);
+  first->send_text(R"({"type":"disconnect","reason":"refresh_requested"})");
+  const auto second = slack.server.next();
+  CHECK(slack.socket.is_connected());  // Replaced is not lost.
+  slack.open = [&] { return slack.answer_with(0, {}); };
+  first->hang_up();
+  second->hang_up();
+  CHECK(eventually([&] { return !slack.socket.is_connected(); }));
 }
 
 TEST_CASE("a connection that is lost is opened again, by a new URL each time") {

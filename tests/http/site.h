@@ -44,15 +44,26 @@ class Site {
   Keys keys{world.db(), world.clock};
   People people{world.db(), {}};
   Feed feed{world.db(), world.clock};
+  Overview overview{world.db(), world.process().notices,
+                    [this](std::string_view platform) { return connected(platform); }};
+  RollCall roll_call{world.db(),
+                     {"self", "here", "127.0.0.1:8080", "1.2.3", world.now(), world.now()},
+                     world.clock};
+  std::function<std::optional<bool>(std::string_view)> connected = [](auto) {
+    return std::nullopt;
+  };
   Pages pages;
   Gate gate;
   AccessApi access{world.clock, keys, people, credentials, world.db(), pages};
   Api api{world.clock,
+          world.process().notices,
           world.process().intake,
           world.process().answers,
           world.process().control,
           world.process().courier,
           world.process().views,
+          overview,
+          roll_call,
           feed,
           world.process().metrics,
           world.agents,
@@ -60,6 +71,7 @@ class Site {
           world.process().links,
           gate,
           "https://hold.example",
+          "sqlite",
           {},
           [] { return true; },
           [](Metrics::Gauges&) {}};

@@ -6,8 +6,8 @@ from client import check, wait_until
 
 # Written by the clock, not by the request that is looked at.
 PASSING = {"api_keys": {"last_used_at", "last_used_from"}}
-# The engines' own notes about commits.
-PROBES = {"commit_probe", "commit_marks"}
+# The engines' own notes about commits, and which processes run.
+PROBES = {"commit_probe", "commit_marks", "nodes"}
 
 
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"

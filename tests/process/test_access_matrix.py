@@ -53,6 +53,8 @@ def accepts(row, scope):
         return scope == needs
     if row["route"] == "POST /agent/session/{id}/cancel" and scope in ("questions:ask", "questions:answer"):
         return True
+    if row["route"] == "GET /agent/agents" and scope == "questions:read":
+        return True
     if scope == "sessions:create":
         return needs.startswith("webhook:")
     return scope == "admin" and needs not in ("questions:ask", "questions:answer")
@@ -211,6 +213,7 @@ CALLS = {
     "GET /metrics": plain("/metrics"),
     "GET /agent/me": plain("/agent/me"),
     "POST /agent/webhook/{agent}": plain("/agent/webhook/worker", body={"n": 1}, status=202),
+    "GET /agent/agents": plain("/agent/agents"),
     "POST /agent/ask": plain("/agent/ask", body=ASK, status=202),
     "GET /agent/questions": plain("/agent/questions"),
     "GET /agent/questions/{id}": on_question("/agent/questions/{}"),
@@ -218,7 +221,9 @@ CALLS = {
     "POST /agent/answer/{session}": on_session("/agent/answer/{}", {"answer": "yes"}),
     "GET /agent/answer/{session}": answer_page,
     "GET /agent/sessions": plain("/agent/sessions"),
+    "GET /agent/operations": plain("/agent/operations"),
     "GET /agent/session/{id}": on_session("/agent/session/{}"),
+    "GET /agent/session/{id}/record": on_session("/agent/session/{}/record"),
     "GET /agent/session/{id}/events": on_session("/agent/session/{}/events"),
     "GET /agent/events": plain("/agent/events", stream=True),
     "POST /agent/session/{id}/cancel": on_session("/agent/session/{}/cancel", {"reason": "enough"}),

@@ -20,6 +20,7 @@ from harness import case, command_agent, external_agent, http_agent, process_is_
 from node_storm import AnyNode, NodeLoad, node_storm
 from pages import read_page
 from postgres import LEASE, Nodes, Postgres
+from tables import time_text
 from test_links import submit, visit
 from test_races import at_once
 from test_session_controls import LINGERING_AGENT
@@ -513,3 +514,33 @@ def clock_skew(world):
         release.set()
         release.clear()
         node.start()
+
+
+@nodes_case("every node lists all that serve; one that stops leaves the list, and one that dies is not live any more")
+def roll_call(world):
+    postgres = Postgres(world)
+    first, second, third = Nodes(world, postgres.url, 3)
+
+    def listed(node):
+        report = node.client().get("/agent/operations").expect(200)
+        equal(report["database"], "postgres", "the database")
+        equal({one["version"] for one in report["nodes"]}, {report["version"]}, "versions")
+        equal([one["address"] for one in report["nodes"] if one["self"]], [f"127.0.0.1:{node.port}"], "who answers")
+        return {int(one["address"].rpartition(":")[2]): one["live"] for one in report["nodes"]}
+
+    everybody = {node.port: True for node in (first, second, third)}
+    for node in (first, second, third):
+        wait_until(lambda: listed(node) == everybody, "all nodes are listed")
+    equal(second.terminate()[0], 0, "exit code")
+    equal(listed(first), {first.port: True, third.port: True}, "nodes after one stopped")
+    third.kill()
+    equal(listed(first)[third.port], True, "a node that died this moment is live")
+
+    def died_at(then):
+        postgres.rows(f"UPDATE nodes SET seen_at = '{then}' WHERE address = '127.0.0.1:{third.port}'")
+
+    died_at(time_text(time.time() - 60))
+    equal(listed(first), {first.port: True, third.port: False}, "nodes a minute after one died")
+    died_at(OLD)
+    second.start()
+    wait_until(lambda: listed(first) == {first.port: True, second.port: True}, "the dead one is forgotten")

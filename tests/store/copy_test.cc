@@ -21,7 +21,8 @@ using namespace holdpoint::test;
 
 namespace {
 
-const std::set<std::string> kNotCopied{"schema_migrations", "commit_marks", "commit_probe"};
+const std::set<std::string> kNotCopied{"schema_migrations", "commit_marks", "commit_probe",
+                                       "nodes"};
 
 std::unique_ptr<Database> open_file(const std::filesystem::path& file) {
   SqliteOptions options;

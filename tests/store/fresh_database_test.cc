@@ -59,6 +59,7 @@ void litter(FreshDatabase& fresh) {
     tx.execute("INSERT INTO server_secrets VALUES ('n', 'v')");
     tx.execute("INSERT INTO audit_pending VALUES ('i', 'x', 'a', 'c', 'a', 'a', 's', 'd')");
     tx.execute("INSERT INTO commit_marks VALUES ('c', 1, 2, 'x')");
+    tx.execute("INSERT INTO nodes VALUES ('n', 'h', 'a', 'v', 'x', 'x')");
   });
 }
 

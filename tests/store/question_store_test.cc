@@ -30,12 +30,21 @@ struct Asking : FreshDatabase {
     });
     return q;
   }
+  std::vector<QuestionId> urgent(const question_store::Filter& filter = {}) {
+    std::vector<QuestionId> ids;
+    for (const auto& q :
+         read([&](Transaction& tx) { return question_store::list_urgent(tx, filter, {}); })) {
+      ids.push_back(q.id);
+    }
+    return ids;
+  }
   std::vector<std::string> channels_of(const QuestionId& id) {
     return read([&](Transaction& tx) { return question_store::find(tx, id).value().channels; });
   }
 };
 
 using Words = std::vector<std::string>;
+using Ids = std::vector<QuestionId>;
 
 }  // namespace
 
@@ -45,4 +54,46 @@ TEST_CASE("the channels of a question come back as they were put in") {
   CHECK(asking.channels_of(asking.ask(1h, {"email"}).id) == Words{"email"});
   const Words all{"discord", "email", "slack", "url"};
   CHECK(asking.channels_of(asking.ask(1h, all).id) == all);
+}
+
+TEST_CASE("urgent questions come by their deadline, then by their age, and only while they wait") {
+  Asking asking;
+  const Question late = asking.ask(3h), soon = asking.ask(1h), next = asking.ask(2h);
+  const Question also_soon = asking.ask(1h), settled = asking.ask(1min);
+  asking.write([&](Transaction& tx) {
+    REQUIRE(question_store::settle(tx, settled.id, {QuestionStatus::cancelled, {}, {}, {}}, kNow));
+  });
+  CHECK(asking.urgent() == Ids{soon.id, also_soon.id, next.id, late.id});
+}
+
+TEST_CASE("a list of urgent questions goes on after the one that its last page ended with") {
+  Asking asking;
+  std::vector<QuestionId> all;
+  for (const auto until : {1h, 1h, 1h, 2h, 3h, 3h}) all.push_back(asking.ask(until).id);
+  std::vector<QuestionId> seen;
+  question_store::Urgency after;
+  question_store::Filter two;
+  two.limit = 2;
+  while (true) {
+    const auto page =
+        asking.read([&](Transaction& tx) { return question_store::list_urgent(tx, two, after); });
+    if (page.empty()) break;
+    for (const auto& q : page) seen.push_back(q.id);
+    after = {page.back().deadline_at, page.back().id};
+    REQUIRE(seen.size() <= all.size());
+  }
+  CHECK(seen == all);
+}
+
+TEST_CASE("urgent questions of one agent or one session are found among the others") {
+  Asking asking;
+  const Question first = asking.ask(2h), second = asking.ask(1h);
+  question_store::Filter filter;
+  filter.session = first.session_id;
+  CHECK(asking.urgent(filter) == Ids{first.id});
+  filter = {};
+  filter.agent_name = "poet";
+  CHECK(asking.urgent(filter) == Ids{second.id, first.id});
+  filter.agent_name = "painter";
+  CHECK(asking.urgent(filter).empty());
 }

@@ -5,6 +5,7 @@
 #include "store/key_store.h"
 #include "store/link_store.h"
 #include "store/mail_store.h"
+#include "store/node_store.h"
 #include "store/receipt_store.h"
 #include "store/secret_store.h"
 #include "store/user_store.h"
@@ -73,10 +74,14 @@ TEST_CASE("every statement on sessions runs on this engine") {
     CHECK(list(tx, {}).size() == 1);
     CHECK(list(tx, {SessionStatus::running, "poet", "", 5}).size() == 1);
     CHECK(count_by_status(tx).size() == 1);
+    int newest = 0;
+    each_newest(tx, 5, [&](const Brief& row) { newest += row.agent_name == "poet"; });
+    CHECK(newest == 1);
     CHECK(next_due(tx) == kNow);
     CHECK(count_due(tx, kNow) == 1);
     add_message(tx, id, MessageId::make(kNow), "1", kNow);
     CHECK(waiting_messages(tx, id).chars == 1);
+    CHECK(find_record(tx, id, 10, 10)->messages.size() == 1);
     const auto claim_one = [&](Time now) { return claim(tx, "node", now, now + 30s, 1).at(0); };
     auto turn = claim_one(kNow);
     CHECK(turn.messages.size() == 1);
@@ -114,6 +119,7 @@ TEST_CASE("every statement on questions and links runs on this engine") {
     CHECK(list(tx, {}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", std::nullopt, "", 5}).size() == 1);
     CHECK(list(tx, {QuestionStatus::pending, "poet", session, "", 5}).size() == 1);
+    CHECK(list_urgent(tx, {}, {}).size() == 1);
     CHECK(count_by_status(tx).size() == 1);
     CHECK(overdue(tx, kLater, 10).size() == 1);
     CHECK(next_deadline(tx) == kLater);
@@ -122,6 +128,9 @@ TEST_CASE("every statement on questions and links runs on this engine") {
     CHECK(settle(tx, question.id, {QuestionStatus::answered, Choice{{"a"}, "b"}, "ana", "test"},
                  kNow));
     CHECK_FALSE(settle(tx, question.id, {}, kNow));
+    int answered = 0;
+    each_answered(tx, 5, [&](const AnsweredBrief& row) { answered += row.agent_name == "poet"; });
+    CHECK(answered == 1);
   });
 }
 
@@ -137,6 +146,9 @@ TEST_CASE("every statement on deliveries and events runs on this engine") {
     CHECK(list(tx, {DeliveryStatus::pending, std::nullopt, "", 5}).size() == 2);
     CHECK(list(tx, {DeliveryStatus::pending, session, "", 5}).size() == 2);
     CHECK(count_by_status(tx).size() == 1);
+    int newest = 0;
+    each_newest(tx, 5, [&](const Brief& row) { newest += row.channel == "url"; });
+    CHECK(newest == 2);
     CHECK(owed_hosts(tx).at(0).next_attempt_at == kNow);
     const auto claimed = claim(tx, "h:80", kNow, kLater, 10);
     REQUIRE(claimed.size() == 2);
@@ -215,6 +227,20 @@ TEST_CASE("every statement on the audit log and on commit marks runs on this eng
     commit_marks::insert(tx, "c", kNow);
     CHECK(commit_marks::close(tx, "c") == 0);
     commit_marks::remove_older(tx, kLater);
+  });
+}
+
+TEST_CASE("every statement on nodes runs on this engine") {
+  using namespace node_store;
+  FreshDatabase fresh;
+  fresh.write([](Transaction& tx) {
+    put(tx, {"n", "h", "a", "v", kNow, kNow});
+    CHECK(list(tx).size() == 1);
+    remove_unseen(tx, kNow);
+    remove_all_but(tx, "n");
+    CHECK(list(tx).size() == 1);
+    remove(tx, "n");
+    CHECK(list(tx).empty());
   });
 }
 

@@ -35,6 +35,24 @@ TEST_CASE("a finished session has the members of seed 002 first, and more after 
         R"("attempts":1})");
 }
 
+TEST_CASE("a record passes on what it holds unread, and says what the caller may do") {
+  SessionRecord record;
+  record.payload = R"({ "a":1,  "a":2 })";
+  record.state = "1.0";
+  const Time then = *parse_iso("2024-01-01T12:00:00.000Z");
+  record.messages = {{MessageId("m1"), R"("hi" )", then, 2}, {MessageId("m2"), "null", then, {}}};
+  record.children = {{SessionId("c"), "poet", SessionStatus::failed, then}};
+  JsonWriter out;
+  write_record(out, SessionId("s"), record, {true, false, true});
+  CHECK(out.take() ==
+        R"({"id":"s","payload":{ "a":1,  "a":2 },"state":1.0,"resume":null,"messages":[)"
+        R"({"id":"m1","body":"hi" ,"created_at":"2024-01-01T12:00:00.000Z","turn":2},)"
+        R"({"id":"m2","body":null,"created_at":"2024-01-01T12:00:00.000Z","turn":null}],)"
+        R"("children":[{"id":"c","agent_name":"poet","status":"failed",)"
+        R"("created_at":"2024-01-01T12:00:00.000Z"}],)"
+        R"("may_cancel":true,"may_retry":false,"may_message":true})");
+}
+
 TEST_CASE("a session that waits shows its questions, one that does not has none") {
   Session s = sample_session();
   s.status = SessionStatus::pending_input;

@@ -1,0 +1,68 @@
+#include "http/api.h"
+
+namespace holdpoint {
+namespace {
+
+std::string_view to_text(RunnerKind runner) {
+  switch (runner) {
+    case RunnerKind::http:
+      return "http";
+    case RunnerKind::command:
+      return "command";
+    case RunnerKind::external:
+      break;
+  }
+  return "external";
+}
+
+void write_texts(JsonWriter& out, const char* name, const std::vector<std::string>& texts) {
+  out.key(name).begin_array();
+  for (const auto& text : texts) out.value(text);
+  out.end_array();
+}
+
+// What is here is for all who may look: no secret, no command, and no URL, which may hold one.
+void write_agent(JsonWriter& out, Api& api, const AgentDefinition& agent, const Request& request) {
+  const AskDefaults ask = api.intake.ask_defaults(agent);
+  const bool listed = may_decide(agent.answerers, request.actor());
+  out.begin_object().member("name", agent.name).member("runner", to_text(agent.runner));
+  out.member("async_questions", agent.async_questions);
+  write_texts(out, "channels", api.notices.targets_of(agent));
+  out.member("callback", api.notices.has_callback(agent.name));
+  write_texts(out, "answerers", agent.answerers);
+  out.member("allow_cancel", agent.allow_cancel);
+  out.member("question_timeout", std::int64_t{ask.timeout.count()});
+  out.member("on_timeout", holdpoint::to_text(ask.on_timeout));
+  out.member("webhook_verify", holdpoint::to_text(agent.webhook_verify));
+  out.member("may_answer", request.caller.may("questions:answer") && listed);
+  out.member("named", !agent.answerers.empty() && listed);
+  out.member("may_start", agent.runner != RunnerKind::external && may_start(request.caller, agent));
+  out.end_object();
+}
+
+Response list(Api& api, const Request& request) {
+  const Query query(request, {});
+  JsonWriter out;
+  out.begin_object().key("agents").begin_array();
+  for (const auto& name : api.agents.names()) {
+    if (const auto agent = api.agents.find(name)) write_agent(out, api, *agent, request);
+  }
+  out.end_array().end_object();
+  return json_response(200, out.take());
+}
+
+}  // namespace
+
+bool may_start(const Caller& caller, const AgentDefinition& agent) {
+  const bool verified = agent.webhook_verify != WebhookScheme::none;
+  return caller.may("webhook:" + agent.name) && !(verified && caller.kind == Caller::Kind::open);
+}
+
+Routes agent_routes(Api& api) {
+  return {
+      {"GET", "/agent/agents", any_of({"sessions:read", "questions:read"}),
+       [&api](const Request& r) { return list(api, r); }},
+  };
+}
+
+}  // namespace holdpoint

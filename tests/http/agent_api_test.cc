@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+
+#include "tests/http/site.h"
+
+using namespace holdpoint;
+using namespace holdpoint::test;
+
+namespace {
+
+Json poet(Site& site, const std::string& authorization = "") {
+  Call call = get("/agent/agents");
+  if (!authorization.empty()) call.with("Authorization", authorization);
+  const Response response = site.send(call);
+  CAPTURE(response.body);
+  REQUIRE(response.status == 200);
+  for (const auto& agent : Json::parse(response.body)["agents"]) {
+    if (agent["name"] == "poet") return agent;
+  }
+  FAIL("poet is not listed");
+  return {};
+}
+
+// What the answer of the open caller, who gives this name or none, comes to.
+int answers(Site& site, const std::string& by) {
+  site.world.runner.reply = [](const AgentDefinition&, const TurnRequest& request,
+                               const TurnContext&) { return ask_then_tell(request); };
+  const auto session = site.world.trigger();
+  site.world.run_until_idle();
+  const std::string name = by.empty() ? "" : R"(,"answered_by":")" + by + "\"";
+  return site
+      .send(post("/agent/answer/" + session.text()).json(R"({"answer":"haiku")" + name + "}"))
+      .status;
+}
+
+}  // namespace
+
+TEST_CASE("the agents are listed by name, with what an ask of theirs would be") {
+  Site site;
+  const Response response = site.send(get("/agent/agents"));
+  const Json agents = Json::parse(response.body)["agents"];
+  REQUIRE(agents.size() == 3);
+  CHECK(agents[0]["name"] == "loner");
+  CHECK(agents[1]["name"] == "pager");
+  CHECK(agents[1]["runner"] == "external");
+  CHECK(agents[1]["may_start"] == false);
+  CHECK(agents[2]["name"] == "poet");
+  CHECK(agents[2]["callback"] == true);
+  CHECK(agents[2]["question_timeout"] == 3600);
+  CHECK(agents[2]["on_timeout"] == "fail");
+  CHECK(agents[0]["callback"] == false);
+  CHECK(response.body.find("receiver.example") == std::string::npos);
+}
+
+TEST_CASE("an agent's own timeout and policy stand in for the settings'") {
+  Site site;
+  site.change_poet([](AgentDefinition& agent) {
+    agent.question_timeout = 90s;
+    agent.on_timeout = OnTimeout::carry_on;
+    agent.allow_cancel = false;
+  });
+  CHECK(poet(site)["question_timeout"] == 90);
+  CHECK(poet(site)["on_timeout"] == "continue");
+  CHECK(poet(site)["allow_cancel"] == false);
+}
+
+TEST_CASE("nobody is named on an open server, and who may answer is who would be let") {
+  Site site;
+  CHECK(poet(site)["may_answer"] == true);
+  CHECK(poet(site)["named"] == false);
+  CHECK(answers(site, "") == 200);
+  site.change_poet([](AgentDefinition& agent) { agent.answerers = {"ana"}; });
+  CHECK(poet(site)["may_answer"] == false);
+  CHECK(poet(site)["named"] == false);
+  CHECK(answers(site, "") == 403);
+  CHECK(answers(site, "ana") == 200);  // Where all are trusted, so is the name they give.
+}
+
+TEST_CASE("a caller is told whether the answerers name them, and whether they may answer") {
+  Site site;
+  const std::string key = site.key({"questions:answer", "questions:read"});
+  const std::string looker = site.key({"questions:read"});
+  CHECK(poet(site, key)["may_answer"] == true);
+  CHECK(poet(site, key)["named"] == false);
+  CHECK(poet(site, looker)["may_answer"] == false);
+  site.change_poet([](AgentDefinition& agent) { agent.answerers = {"ana", "key:ci"}; });
+  CHECK(poet(site, key)["may_answer"] == true);
+  CHECK(poet(site, key)["named"] == true);
+  CHECK(poet(site, looker)["named"] == true);  // The key is called the same, but may not answer.
+  CHECK(poet(site, looker)["may_answer"] == false);
+  site.change_poet([](AgentDefinition& agent) { agent.answerers = {"ana"}; });
+  CHECK(poet(site, key)["may_answer"] == false);
+  CHECK(poet(site, key)["named"] == false);
+}
+
+TEST_CASE("an agent that wants its webhooks signed is started by those with a credential alone") {
+  Site site;
+  const auto signed_ones = [](AgentDefinition& agent) {
+    agent.webhook_verify = WebhookScheme::bearer;
+  };
+  CHECK(poet(site)["may_start"] == true);
+  site.change_poet(signed_ones);
+  CHECK(poet(site)["may_start"] == false);
+  CHECK(poet(site)["webhook_verify"] == "bearer");
+  CHECK(site.send(post("/agent/webhook/poet").json("{}")).status == 401);
+  const std::string key = site.key({"webhook:poet", "sessions:read"});
+  CHECK(poet(site, key)["may_start"] == true);
+  CHECK(site.send(post("/agent/webhook/poet").json("{}").with("Authorization", key)).status == 202);
+}
