@@ -111,7 +111,7 @@ const details = (row) => [
 const rowView = (row, before) => el('li', { class: `row ${row.kind} ${row.tone}`, 'data-key': row.key },
   icon(row.kind === 'end' ? row.status : row.kind),
   el('div', { class: 'what' },
-    el('p', { class: 'text' }, shorten(row.text, kText), row.took !== null && el('span', { class: 'took' }, took(row.took))),
+    el('p', { class: 'text' }, shorten(row.text, kText), row.took !== null && [' ', el('span', { class: 'took' }, took(row.took))]),
     details(row)),
   moment(row.at, before));
 
