@@ -19,8 +19,8 @@ function contextOf({ context, created_at: asked }) {
 const copyButton = (text) => navigator.clipboard
   && el('button', { type: 'button', class: 'quiet small', click: () => navigator.clipboard.writeText(text) }, 'Copy');
 
-// A view is { ask, questions, me, rights: {answer, cancel, why}, complaints: {question id or '': text}, lost }: `questions` has the settled
-// ones too, and `ask` the pending ones. `drafts`: by question id; they stay here.
+// A view is { ask, questions, me, rights: {answer, cancel, why}, complaints: {question id or '': text} }: `questions` has the settled ones
+// too, `ask` only those that are pending. `drafts`: by question id. `onDone`: an ask that is over was read.
 export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
   const box = el('article', { class: 'card', 'aria-labelledby': 'ask-title' });
   const places = new Map();   // Ask key → which of its questions is shown.
@@ -43,7 +43,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
       el('p', {}, ending(question, view.me), counted && ':'),
       counted && el('blockquote', {}, counted),
       mine && mine !== counted && el('div', { class: 'mine' },
-        el('p', { class: 'note' }, view.lost ? 'Your answer, which came too late:' : 'What you had filled in:'),
+        el('p', { class: 'note' }, view.ask.lost ? 'Your answer, which came too late:' : 'What you had filled in:'),
         el('blockquote', {}, mine), copyButton(mine)));
   };
 
@@ -79,6 +79,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
         && el('button', { type: 'button', class: 'quiet cancel', 'data-at': 'cancel', click: onCancel }, 'Cancel this request'));
   };
 
+  const age = el('span', {});
   const left = el('span', { class: 'left' });
   const facts = (question) => el('p', { class: 'note facts' },
     isOpen(question) && `Answer by ${clock(question.expires_at)}. ${atDeadline(question)} `,
@@ -100,7 +101,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
     box.replaceChildren(
       el('button', { type: 'button', class: 'quiet small back', 'data-at': 'back', click: onBack }, '← All questions'),
       el('p', { class: 'from' }, el('a', { href: `/session/${view.ask.session}`, 'data-at': 'session' }, question.agent_name),
-        ` asked ${since(question.created_at)}`, isOpen(question) && [' · ', left],
+        ' asked ', age, isOpen(question) && [' · ', left],
         question.header && el('span', { class: 'tag' }, question.header)),
       ...(several ? [pager] : []),
       el('h2', { id: 'ask-title', tabindex: '-1', 'data-at': 'title' }, question.question),
@@ -127,7 +128,9 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
       if (other) box.parentElement?.scrollTo(0, 0);
     },
     tick(now = Date.now()) {
-      if (!view?.ask.questions.length) return;
+      if (!shown) return;
+      age.textContent = since(shown.created_at, now);
+      if (!view.ask.questions.length) return;
       const [words, pressing] = timeLeft(view.ask.deadline, now);
       if (left.textContent !== words) left.textContent = words;
       left.className = `left ${pressing}`;

@@ -2,6 +2,7 @@
 import { el } from './dom.js';
 import { timeLeft } from './pending.js';
 
+const kFirst = 30;    // More than any screen shows.
 const kChunk = 60;
 
 function makeRow(ask, onChoose) {
@@ -36,7 +37,7 @@ export function makeList(onChoose) {
   const list = el('ul', { class: 'rows', 'aria-label': 'Waiting questions' });
   const more = el('div', { class: 'more' });
   let asks = [];
-  let most = kChunk;
+  let most = kFirst;
   let selected = null;
 
   const mark = (row, on) => {
@@ -94,7 +95,7 @@ export function makeList(onChoose) {
     show(all, key, anew = false) {
       asks = all;
       selected = key;
-      if (anew) most = kChunk;
+      if (anew) most = kFirst;
       most = Math.max(most, asks.findIndex((ask) => ask.key === key) + 1);
       draw();
     },

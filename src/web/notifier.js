@@ -8,7 +8,8 @@ const kBlocked = 'Your browser blocks notifications from this site. Allow them i
 
 // `onClick(key)`: somebody wants to see the ask. `button` is null where there can be none.
 export function makeNotifier(onClick) {
-  if (!('Notification' in window) || !isSecureContext) return { button: null, tell() {} };
+  // Phones have it too, but let no page make one.
+  if (!('Notification' in window) || !isSecureContext || !matchMedia('(hover: hover)').matches) return { button: null, tell() {} };
   const isOn = () => recall('notify') === 'on' && Notification.permission === 'granted';
   const draw = () => button.setAttribute('aria-pressed', String(isOn()));
   const button = el('button', {

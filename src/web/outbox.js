@@ -2,12 +2,13 @@
 // twice is harmless to it.
 const kFirstWait = 2_000;
 const kLongestWait = 30_000;
+const kSlow = 3_000;   // After so long in one attempt it is owned up to.
 
 // It was not the answer's fault.
 const mayWorkLater = (refusal) => refusal.passing || refusal.status === 401;
 
 // `send(entry)` resolves, or throws a Refusal. `onSent(entry)` and `onRefused(entry, refusal)` end an entry's stay; `onChange` is called
-// whenever `entries()` tells something else: each is as it was given, with `waiting` set once an attempt has failed.
+// whenever `entries()` tells something else: each is as it was given, with `waiting` set once it takes long.
 export function makeOutbox({ send, onSent, onRefused, onChange, setTimer = setTimeout }) {
   const entries = new Map();
 
@@ -43,6 +44,11 @@ export function makeOutbox({ send, onSent, onRefused, onChange, setTimer = setTi
       const entry = { ...given, waiting: false, busy: false, failures: 0 };
       entries.set(entry.key, entry);
       onChange();
+      setTimer(() => {
+        if (entries.get(entry.key) !== entry || entry.waiting) return;
+        entry.waiting = true;
+        onChange();
+      }, kSlow);
       return attempt(entry);
     },
     // The server is back, or somebody is impatient.

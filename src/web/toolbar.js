@@ -5,14 +5,21 @@ import { placeName } from './wording.js';
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-// `filter` is { search, agent, channel, mine, order }; `onFilter` is called when somebody has changed it.
-export function makeToolbar({ onFilter, notifyButton }) {
+// `filter` is { search, agent, channel, mine, order }; `onFilter(which)` is called when somebody has changed it, `onLeave` when the
+// search is done with.
+export function makeToolbar({ onFilter, onLeave, notifyButton }) {
   const filter = { search: '', agent: '', channel: '', mine: false, order: recall('order') === 'urgent' ? 'urgent' : 'newest' };
   const search = el('input', {
-    type: 'search', 'aria-label': 'Search', placeholder: 'Search  /', input: () => { filter.search = search.value; onFilter(); },
+    type: 'search', 'aria-label': 'Search', placeholder: 'Search  /',
+    input: () => { filter.search = search.value; onFilter('search'); },
+    keydown: (event) => {
+      if (event.key !== 'Enter' && event.key !== 'ArrowDown') return;
+      event.preventDefault();
+      onLeave();
+    },
   });
   const choice = (name, label) => {
-    const select = el('select', { 'aria-label': label, change: () => { filter[name] = select.value; onFilter(); } });
+    const select = el('select', { 'aria-label': label, change: () => { filter[name] = select.value; onFilter(name); } });
     return select;
   };
   const agent = choice('agent', 'Agent');
@@ -23,7 +30,7 @@ export function makeToolbar({ onFilter, notifyButton }) {
   order.addEventListener('change', () => remember('order', order.value));
   const mine = el('button', {
     type: 'button', class: 'quiet toggle', 'aria-pressed': 'false', hidden: true, title: 'Agents that name you as an answerer',
-    click: () => { filter.mine = !filter.mine; mine.setAttribute('aria-pressed', String(filter.mine)); onFilter(); },
+    click: () => { filter.mine = !filter.mine; mine.setAttribute('aria-pressed', String(filter.mine)); onFilter('mine'); },
   }, 'For me');
 
   const fill = (select, all, values, name) => {
@@ -52,7 +59,7 @@ export function makeToolbar({ onFilter, notifyButton }) {
       Object.assign(filter, { search: '', agent: '', channel: '', mine: false });
       search.value = agent.value = channel.value = '';
       mine.setAttribute('aria-pressed', 'false');
-      onFilter();
+      onFilter('all');
     },
   };
 }

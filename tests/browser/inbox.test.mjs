@@ -186,7 +186,7 @@ inTab('a batch needs all its answers; drafts stay while others are looked at, an
   assert.deepEqual(answers.map(({ answer }) => answer), ['No', 'draft', 'No']);
   await server.call('POST', `/agent/session/${other.session_id}/cancel`);
   // Nobody had it in their hands, but it was on the card.
-  await page.getByText('cancelled this request').waitFor();
+  await page.locator('.settled', { hasText: 'cancelled this request' }).waitFor();
 });
 
 inTab('a request is cancelled only after a second thought', async ({ page }) => {
@@ -292,7 +292,7 @@ test('people with roles: a viewer only looks, and who is not named is told who i
     await ana.keyboard.press('1');
     await ana.keyboard.press('Enter');
     await toast(ana, 'Answered: Yes').waitFor();
-    await vera.getByText('ana answered here, just now').waitFor();
+    await vera.locator('.settled', { hasText: 'ana answered here, just now' }).waitFor();
   } finally {
     await Promise.all(tabs.map((tab) => tab.close()));
   }

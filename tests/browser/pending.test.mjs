@@ -127,9 +127,11 @@ test('it is said what the deadline brings, who may answer, and what is new', () 
 function outboxWith(replies) {
   const log = [];
   const timers = [];
+  let hanging = 0;
   const outbox = makeOutbox({
     send: async () => {
       const status = replies.shift();
+      if (status === 'never') await new Promise(() => { hanging += 1; });
       if (status !== 200) throw Object.assign(new Error(), { status, passing: status === 0 || status === 429 || status >= 500 });
     },
     onSent: ({ key }) => log.push(`${key} sent`),
@@ -137,12 +139,13 @@ function outboxWith(replies) {
     onChange: () => {},
     setTimer: (act, ms) => timers.push({ act, ms }),
   });
-  return { outbox, log, timers };
+  return { outbox, log, timers, hang: () => hanging };
 }
 
 test('an answer that does not get through is kept, sent again, and done only when the server says so', async () => {
   const { outbox, log, timers } = outboxWith([0, 503, 200]);
   await outbox.add({ key: 'a' });
+  timers.shift();
   assert.deepEqual([outbox.entries().length, outbox.entries()[0].waiting, log], [1, true, []]);
   timers.shift().act();
   await new Promise(setImmediate);
@@ -154,6 +157,16 @@ test('an answer that does not get through is kept, sent again, and done only whe
   timers.shift().act();
   await new Promise(setImmediate);
   assert.deepEqual(log, ['a sent'], 'a timer that is left over sends nothing');
+});
+
+test('an answer that takes long is owned up to before anything has failed', async () => {
+  const { outbox, timers, hang } = outboxWith(['never']);
+  outbox.add({ key: 'a' });
+  assert.equal(outbox.entries()[0].waiting, false);
+  timers[0].act();
+  assert.equal(outbox.entries()[0].waiting, true);
+  outbox.kick();
+  assert.equal(hang(), 1, 'it is not sent twice at once');
 });
 
 test('an answer that is refused for good is given back at once', async () => {

@@ -1,0 +1,88 @@
+// 2,000 questions wait: the inbox is as quick as with ten.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openTab, startBrowser, startServer } from './world.mjs';
+
+const kAsks = 2000;
+let browser;
+let server;
+before(async () => {
+  browser = await startBrowser();
+  server = await startServer({ agents: { billing: {}, 'release-train': {} } });
+  const options = [{ label: 'Approve', recommended: true }, 'Refuse'];
+  let next = 0;
+  const askAll = async () => {
+    for (let i = next++; i < kAsks; i = next++) {
+      await server.ask({ question: `May invoice ${i} be paid to supplier ${i % 97}?`, header: 'Invoice', options }, { amount: i },
+        ['caller', 'billing', 'release-train'][i % 3]);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, askAll));
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test('2,000 pending: first paint under 1 s, a filter under 100 ms, and the list scrolls to its end', { timeout: 60_000 }, async () => {
+  const tab = await openTab(browser, { viewport: { width: 1280, height: 800 } });
+  const { page } = tab;
+  try {
+    await page.addInitScript(() => {
+      new MutationObserver((changes, observer) => {
+        if (!document.querySelector('.row')) return;
+        observer.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = performance.now(); }));
+      }).observe(document, { childList: true, subtree: true });
+    });
+    await page.goto(server.url);
+    const painted = await (await page.waitForFunction(() => window.painted)).jsonValue();
+    await page.getByText('2000 waiting', { exact: true }).waitFor();
+    assert.equal(await page.title(), '(2000) Inbox · Holdpoint');
+
+    // From the key to the frame that shows what it brought.
+    const took = (text) => page.evaluate(async (words) => {
+      const search = document.querySelector('input[type=search]');
+      const start = performance.now();
+      search.value = words;
+      search.dispatchEvent(new Event('input'));
+      await new Promise((resolve) => { requestAnimationFrame(() => { const channel = new MessageChannel(); channel.port1.onmessage = resolve; channel.port2.postMessage(0); }); });
+      return performance.now() - start;
+    }, text);
+    const times = [];
+    for (const text of ['supplier 42', 'invoice 1', 'zebra', '']) times.push(await took(text));
+    await page.getByLabel('Search').fill('supplier 42?');
+    assert.match(await page.locator('.count').textContent(), /^2[01] of 2000 waiting$/);
+    await page.getByLabel('Search').fill('');
+
+    const longest = await page.evaluate(async () => {
+      const pane = document.querySelector('.list-pane');
+      let gap = 0;
+      let last = performance.now();
+      while (document.querySelectorAll('.row').length < 2000) {
+        pane.scrollTop += 1500;
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        gap = Math.max(gap, now - last);
+        last = now;
+      }
+      return gap;
+    });
+    console.log(`first paint ${Math.round(painted)} ms, filters ${times.map(Math.round)} ms, longest frame while scrolling ${Math.round(longest)} ms`);
+    assert.ok(painted < 1000, `the first paint took ${painted} ms`);
+    assert.ok(Math.max(...times) < 100, `filters took ${times} ms`);
+    await page.locator('.row').last().scrollIntoViewIfNeeded();
+    assert.match(await page.locator('.row').last().textContent(), /May invoice \d+ be paid/);
+
+    // From its very end a step up and an answer leave no gap.
+    await page.locator('.row').last().click();
+    await page.keyboard.press('k');
+    await page.keyboard.press('1');
+    await page.keyboard.press('Enter');
+    await page.getByText('1999 waiting', { exact: true }).waitFor();
+    assert.ok(await page.locator('.row').last().evaluate((link) => link === document.activeElement), 'the focus is on the next row');
+    assert.deepEqual(tab.complaints, []);
+  } finally {
+    await tab.close();
+  }
+});
