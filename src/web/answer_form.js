@@ -11,7 +11,7 @@ const grow = (field) => {
 };
 
 const labelOf = ({ label, description, emoji, recommended }) =>
-  el('span', {}, emoji ? `${emoji} ` : null, label,
+  el('span', { class: 'label' }, emoji ? `${emoji} ` : null, label,
     recommended && el('em', {}, ' ★ recommended'),
     description && el('small', {}, description));
 
@@ -34,12 +34,13 @@ export function makeForm({ question, draft, complaint, onEdit, onSend }) {
   const row = (label, number, content, change) => {
     const input = el('input', { type, name: 'choice', value: label ?? '', change, 'data-at': label === null ? 'other' : `choice ${label}` });
     inputs.push({ input, label });
-    return el('label', { class: 'option' }, input, number <= 9 && el('kbd', { 'aria-hidden': 'true' }, String(number)), content);
+    // The key is drawn by the style sheet: it is no part of the label.
+    return el('label', { class: 'option' }, input, number <= 9 && el('span', { class: 'key', 'data-key': number }), content);
   };
   const rows = question.choices.map((choice, i) =>
     row(choice.label, i + 1, labelOf(choice), () => { pick(question, draft, choice.label); edited(); }));
   const other = options && takesText(question)
-    && row(null, 0, el('span', {}, 'Other', el('small', {}, question.multi_select ? 'also, in your own words' : 'in your own words')), (event) => {
+    && row(null, 0, el('span', { class: 'label' }, 'Other', el('small', {}, `${question.multi_select ? 'also, ' : ''}in your own words`)), (event) => {
       pickOther(question, draft, event.target.checked);
       edited();
       if (draft.other) text.focus();

@@ -182,10 +182,9 @@ function done() {
 }
 
 addEventListener('popstate', () => {
-  if (location.hash === '#main') return;
-  const ask = desk.pending.askOf(inAddress());
-  if (ask) select(ask.key, 'card', false);
-  else if (selected && !wide.matches) closeNow();
+  wanted = inAddress();
+  if (wanted) openWanted(wanted);
+  else if (location.hash !== '#main' && selected && !wide.matches) closeNow();
 });
 wide.addEventListener('change', () => paint());
 
