@@ -57,10 +57,22 @@ Response too_many(Duration wait, const char* what) {
   return response;
 }
 
+// The page that was asked for, as the login leads back to it. What an answer link holds stays out
+// of addresses that others may see.
+std::string way_back(const Route& route, const Request& request) {
+  std::string target = request.path;
+  if (route.needs.kind != Needs::Kind::scope) return target;
+  for (const auto& [name, value] : request.query) {
+    target += (target.size() == request.path.size() ? "?" : "&") + escape_url(name) + "=" +
+              escape_url(value);
+  }
+  return target;
+}
+
 // The same refusal for people: a page, or the way to the login.
-Response for_people(const Request& request, Response error) {
+Response for_people(const Route& route, const Request& request, Response error) {
   if (error.status == 401 && !changes_something(request)) {
-    return redirect_to("/login?next=" + escape_url(request.path));
+    return redirect_to("/login?next=" + escape_url(way_back(route, request)));
   }
   const char* text = error.status == 401   ? "Log in first; what you sent was not taken."
                      : error.status == 403 ? "You may not do that here."
@@ -91,7 +103,7 @@ Routes Gate::guard(Routes routes) {
       auto refusal =
           inner.needs.kind == Needs::Kind::nothing ? greet(request) : admit(inner, request);
       if (!refusal) return inner.handle(request);
-      return is_for_people(inner, request) ? for_people(request, std::move(*refusal))
+      return is_for_people(inner, request) ? for_people(inner, request, std::move(*refusal))
                                            : std::move(*refusal);
     };
   }

@@ -115,9 +115,9 @@ const openUp = (view) => {
   }
 };
 
-export function jsonView(value) {
-  const view = el('div', { class: 'json' }, plain(value) ? plainView(value) : branchView(value, null, true));
-  if (isSmall(value)) openUp(view);
+export function jsonView(value, open = true) {
+  const view = el('div', { class: 'json' }, plain(value) ? plainView(value) : branchView(value, null, open));
+  if (open && isSmall(value)) openUp(view);
   return view;
 }
 

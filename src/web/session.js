@@ -99,8 +99,8 @@ const pendingView = (questions) => el('section', { class: 'panel waiting', 'aria
       el('a', { href: `/#${question.id}` }, may('questions:answer') ? 'Answer in the inbox' : 'See it in the inbox'),
       may('questions:answer') && el('a', { href: `/question/${question.id}` }, 'Plain page'))))));
 
-const errorView = (text) => el('section', { class: 'panel trouble', 'aria-labelledby': 'error-title' },
-  el('h2', { id: 'error-title' }, 'Why it ended'), el('p', { class: 'error-text' }, text));
+const errorView = ({ error, status }) => el('section', { class: status === 'failed' ? 'panel trouble' : 'panel', 'aria-labelledby': 'error-title' },
+  el('h2', { id: 'error-title' }, 'Why it ended'), el('p', { class: 'error-text' }, error));
 
 const headView = () => {
   const { session } = known;
@@ -110,30 +110,33 @@ const headView = () => {
       el('div', { class: 'title' },
         el('h2', { id: 'agent-name' }, session.agent_name), el('span', { class: `tag ${session.status}` }, kStatus[session.status] ?? session.status), actionsView()),
       factsView(known)),
-    session.error && errorView(session.error),
+    session.error && errorView(session),
     pending.length > 0 && pendingView(pending),
   ].filter(Boolean);
 };
 
 // What went in and came out.
-const jsonPanel = (title, value) => el('section', { class: 'panel value', 'aria-label': title },
-  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => toText(value, 2))), jsonView(value));
+const jsonPanel = (title, value, open) => el('section', { class: 'panel value', 'aria-label': title },
+  el('div', { class: 'title' }, el('h2', {}, title), copyButton(title, () => toText(value, 2))), jsonView(value, open));
 
 const recordTrouble = (error) => el('section', { class: 'panel value' },
   el('h2', {}, 'Payload and state'),
   el('p', { class: 'note' }, `They could not be loaded: ${error.message}. `, el('button', { type: 'button', class: 'link', click: () => refresh().catch(() => {}) }, 'Try again')));
 
-const kValues = [['Result', () => known.session.result], ['Payload', () => known.record?.payload], ['State', () => known.record?.state], ['Resume', () => known.record?.resume]];
+const kValues = [
+  ['Result', () => known.session.result, true], ['Payload', () => known.record?.payload, true], ['State', () => known.record?.state, true],
+  ['Resume', () => known.record?.resume, false],  // The story tells it already.
+];
 const values = { view: el('div', { class: 'values' }), drawn: new Map() };
 
 // A value that has not changed stays as it is, with all that is open in it.
 const showValues = () => {
   const views = [];
-  for (const [title, value] of kValues) {
+  for (const [title, value, open] of kValues) {
     const now = value();
     if (now === null || now === undefined) continue;
     const text = toText(now);
-    if (values.drawn.get(title)?.text !== text) values.drawn.set(title, { text, view: jsonPanel(title, now) });
+    if (values.drawn.get(title)?.text !== text) values.drawn.set(title, { text, view: jsonPanel(title, now, open) });
     views.push(values.drawn.get(title).view);
   }
   if (known.recordTrouble) views.push(recordTrouble(known.recordTrouble));
@@ -144,11 +147,11 @@ const showValues = () => {
 const head = el('div', { class: 'heads' });
 const strip = stripView();
 const timeline = timelineView();
-const noStory = el('p', { class: 'note' }, 'Nothing of its story is kept.');
+const noStory = el('p', { class: 'note' }, 'Nothing of its story is kept any more.');
 const page = el('div', { class: 'wide session' }, head,
-  el('section', { class: 'panel', 'aria-label': 'The story as a picture' }, strip.view, noStory),
+  el('section', { class: 'panel picture', 'aria-label': 'The story as a picture' }, strip.view),
   el('div', { class: 'columns' },
-    el('section', { class: 'panel', 'aria-labelledby': 'story-title' }, el('h2', { id: 'story-title' }, 'The story'), timeline.view),
+    el('section', { class: 'panel', 'aria-labelledby': 'story-title' }, el('h2', { id: 'story-title' }, 'The story'), timeline.view, noStory),
     values.view));
 
 let headShown = '';
@@ -162,7 +165,9 @@ const showHead = () => {
   if (focused) (head.querySelector(`[data-action="${focused}"]`) ?? find('main')).focus();
 };
 
+let cost = 0;  // Milliseconds that the last drawing took: the story of a long session is not told anew for every line of output.
 const show = () => {
+  const begin = performance.now();
   const { session, events, questions, record } = known;
   document.title = `${session.agent_name} · ${kStatus[session.status] ?? session.status} · Holdpoint`;
   if (!page.isConnected) content.replaceChildren(page);
@@ -170,8 +175,10 @@ const show = () => {
   tick();
   strip.show({ session, events });
   noStory.hidden = events.length > 0;
+  strip.view.parentElement.hidden = strip.view.hidden;
   timeline.show(story({ session, events, questions, messages: record?.messages ?? [] }));
   showValues();
+  cost = performance.now() - begin;
 };
 
 const kHeard = { completed: 'The session is completed', failed: 'The session failed', cancelled: 'The session is cancelled', pending_input: 'The session waits for an answer' };
@@ -197,20 +204,30 @@ const showUnknown = () => content.replaceChildren(state({
   action: el('a', { href: '/sessions' }, 'All sessions'),
 }));
 
-const showTrouble = (error) => content.replaceChildren(state({
-  kind: 'error', title: 'The session could not be loaded', text: `${error.message}.`,
-  action: el('button', { type: 'button', click: () => { content.replaceChildren(skeleton(5)); refresh().catch(() => {}); } }, 'Try again'),
-}));
+let trouble = '';
+const showTrouble = (error) => {
+  // Left alone while nothing new is to be said: somebody may be about to press the button.
+  if (trouble === error.message && content.querySelector('.state.error')) return;
+  trouble = error.message;
+  content.replaceChildren(state({
+    kind: 'error', title: 'The session could not be loaded', text: `${error.message}.`,
+    action: el('button', { type: 'button', click: () => { content.replaceChildren(skeleton(5)); refresh().catch(() => {}); } }, 'Try again'),
+  }));
+};
 
 let soon = null;
+let moved = false;  // Something happened that changes more than the story.
 const onEvents = (events) => {
   const fresh = takeEvents(events);
   if (!known.session || fresh.length === 0) return;
-  if (fresh.every(({ type }) => kQuiet.has(type))) return void show();
+  moved ||= fresh.some(({ type }) => !kQuiet.has(type));
   soon ??= setTimeout(() => {
     soon = null;
-    refresh().catch(() => {});
-  }, kSoon);
+    const anew = moved;
+    moved = false;
+    if (anew) refresh().catch(() => {});
+    else show();
+  }, Math.max(kSoon, 5 * cost));
 };
 
 const act = (name, right) => () => (allowed(right) ? void actions[name]() : false);
@@ -235,5 +252,5 @@ if (known.session || content.querySelector('.error')) {
 everySecond(() => {
   if (!known.session || finished()) return;
   tick();
-  strip.show(known);
+  strip.tick();
 });

@@ -15,7 +15,7 @@ const showBanner = (...content) => {
 };
 
 export const logInLink = () =>
-  el('a', { href: `/login?next=${encodeURIComponent(location.pathname)}` }, 'Log in again');
+  el('a', { href: `/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}` }, 'Log in again');
 
 // The connection as live.js tells of it.
 export function showConnection(state) {

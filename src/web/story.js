@@ -223,7 +223,7 @@ const kTold = {
   session_retried: (book, event) => {
     book.due = event.at;
     book.end = null;
-    book.add('retry', event, `Somebody had turn ${event.data.turn} tried again`, { tone: 'warn' });
+    book.add('retry', event, `Turn ${event.data.turn} was tried again by hand`, { tone: 'warn' });
   },
   message_queued: (book, event) => {
     const message = book.messages.get(event.data.message);

@@ -4,7 +4,7 @@ import { clock, exact } from './time.js';
 import { inWords, kMarks, kStretches, layOut, marks, stretches, took } from './strip.js';
 
 const kBar = { work: [24, 30], wait: [24, 30], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
-const kRoom = 24;  // Pixels that a mark takes.
+const kRoom = 28;  // Pixels that a mark takes.
 const kShapes = {
   answer: 'M0-7a3 3 0 1 1 0 6a3 3 0 0 1 0-6M-6 6c0-5 12-5 12 0z',
   sent: 'M-7-5h14v10h-14zM-7-5l7 6l7-6',
@@ -49,37 +49,46 @@ const legend = (kinds, markKinds) => el('ul', { class: 'legend', 'aria-hidden': 
 
 const distinct = (all) => [...new Set(all.map(({ kind }) => kind))];
 
-// `show({ session, events })` draws anew.
+// `show({ session, events })` draws anew; `tick()` lets what is still open grow.
 export function stripView() {
   const picture = svg('svg', { class: 'strip', width: '100%', height: 58, role: 'img' });
   const begin = el('time');
   const end = el('time');
   const keys = el('div');
   const view = el('div', { class: 'strip-box' }, picture, el('div', { class: 'ends' }, begin, end), keys);
-  new ResizeObserver(() => { if (shown) show(shown); }).observe(picture);
-  let shown = null;
-  let kinds = '';
+  let shown = { session: null, all: [], allMarks: [] };
 
-  const show = (known) => {
-    shown = known;
-    const { session, events } = known;
-    const all = stretches(events, Date.now());
-    const allMarks = marks(events);
-    view.hidden = all.length === 0;
+  const draw = () => {
+    const { session, all, allMarks } = shown;
     const placed = layOut(all, allMarks, (100 * kRoom) / (picture.clientWidth || 1000));
     picture.replaceChildren(...placed.stretches.map(bar), ...placed.marks.map(marked));
     picture.setAttribute('aria-label', inWords(session, all, allMarks));
     fitLabels(picture);
-    if (all.length) {
-      const last = all.at(-1);
-      begin.textContent = clock(all[0].from);
-      begin.title = exact(all[0].from);
-      end.textContent = last.open ? 'now' : clock(last.to);
-      end.title = last.open ? '' : exact(last.to);
-    }
-    const now = [distinct(all), distinct(allMarks)];
-    if (String(now) !== kinds) keys.replaceChildren(legend(...now));
-    kinds = String(now);
   };
-  return { view, show };
+
+  const show = ({ session, events }) => {
+    const all = stretches(events, Date.now());
+    const allMarks = marks(events);
+    shown = { session, all, allMarks };
+    view.hidden = all.length === 0;
+    if (all.length === 0) return;
+    draw();
+    const last = all.at(-1);
+    begin.textContent = clock(all[0].from);
+    begin.title = exact(all[0].from);
+    end.textContent = last.open ? 'now' : clock(last.to);
+    end.title = last.open ? '' : exact(last.to);
+    keys.replaceChildren(legend(distinct(all), distinct(allMarks)));
+  };
+
+  const tick = () => {
+    const last = shown.all.at(-1);
+    if (!last?.open) return;
+    last.to = Math.max(Date.now(), last.from);
+    last.ms = last.to - last.from;
+    draw();
+  };
+
+  new ResizeObserver(() => { if (shown.all.length) draw(); }).observe(picture);
+  return { view, show, tick };
 }

@@ -1,10 +1,13 @@
 // The session page and the list of sessions, as people see and use them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
 import { eventually, gate } from '../clients/harness.mjs';
-import { openTab, password, startBrowser, startServer } from './world.mjs';
+import { openTab, password, screenshots, startBrowser, startServer } from './world.mjs';
 
 const kBig = 1_000_000;
 const kNone = '00000000-0000-7000-8000-000000000000';
@@ -23,6 +26,23 @@ const agents = {
   },
 };
 
+// A longer story, for the pictures.
+const tried = new Set();
+agents['release-train'] = (turn) => {
+  if (turn.reason === 'answer') return { result: { released: '4.2.0', to: turn.resume.answers['Roll version 4.2.0 out to whom?'], machines: 1024 } };
+  if (!tried.has(turn.session_id)) {
+    tried.add(turn.session_id);
+    return { error: 'the build server answered 503 Service Unavailable', retry: true };
+  }
+  return {
+    ask: { questions: [
+      { header: 'Release', question: 'Roll version 4.2.0 out to whom?', options: ['All customers', 'One in ten'] },
+      { header: 'Checks', question: 'Which checks shall run first?', options: ['unit tests', 'smoke tests', 'load test'], multi_select: true },
+    ] },
+    state: { version: '4.2.0', canary: { hours: 2, errors: 0, regions: ['eu-west', 'us-east'] } },
+  };
+};
+
 let browser;
 let server;
 let agentServer;
@@ -30,6 +50,7 @@ before(async () => {
   agentServer = http.createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
+    if (request.url === '/callback') return void response.writeHead(204).end();
     const turn = JSON.parse(Buffer.concat(chunks));
     if (!gates.has(turn.session_id)) gates.set(turn.session_id, gate());
     const reply = JSON.stringify(await agents[request.url.slice(1)](turn)).replace('"@@"', '12345678901234567890');
@@ -40,7 +61,8 @@ before(async () => {
   const url = (name) => `http://127.0.0.1:${agentServer.address().port}/${name}`;
   browser = await startBrowser();
   server = await startServer({
-    agents: Object.fromEntries(Object.keys(agents).map((name) => [name, { runner: 'http', url: url(name) }])),
+    agents: Object.fromEntries(Object.keys(agents).map((name) => [name,
+      { runner: 'http', url: url(name), ...(name === 'release-train' ? { question_callback: url('callback'), callback_events: ['question_pending', 'session_completed'] } : {}) }])),
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
   await server.closeUp();
@@ -118,6 +140,31 @@ inTab('a session grows while it is watched, and what is open stays open', 'vera'
   assert.equal(await page.getByRole('heading', { name: 'It waits for an answer' }).count(), 0);
 });
 
+inTab('a session and those that it started lead to each other', 'vera', async ({ page, see }) => {
+  const parent = await start('poet');
+  const child = (await server.call('POST', `/agent/webhook/patient?parent=${parent}`, {})).session_id;
+  await settled(parent);
+  await see(`/session/${parent}`);
+  await page.locator('.children a').click();
+  await page.waitForURL(`**/session/${child}`);
+  await page.getByRole('link', { name: 'The session that started it' }).click();
+  await page.waitForURL(`**/session/${parent}`);
+});
+
+inTab('a session whose story is gone still shows what it was', 'vera', async ({ page }) => {
+  const id = await start('poet', { topic: 'loss' });
+  await settled(id);
+  const history = `${server.url}/agent/session/${id}/events?*`;
+  await page.route(history, (route) => (route.request().headers().accept.includes('event-stream')
+    ? route.fulfill({ contentType: 'text/event-stream', body: ': following\n\n' }) : route.fulfill({ json: { events: [], next_cursor: null } })));
+  await page.goto(`${server.url}/session/${id}`);
+  await page.getByText('Nothing of its story is kept any more.').waitFor();
+  assert.match(await page.getByRole('region', { name: 'Payload' }).textContent(), /loss/);
+  assert.equal(await page.locator('.strip').isVisible(), false);
+  await page.unroute(history);
+  await page.goto('about:blank');
+});
+
 inTab('a viewer has nothing to do to a session', 'vera', async ({ page, see }) => {
   const id = await start('poet');
   await settled(id);
@@ -154,7 +201,7 @@ inTab('a failed session shows its error as text, and is tried again by keyboard'
   await page.keyboard.press('r');
   await page.getByText('Completed', { exact: true }).waitFor();
   assert.equal(await statusOf(id), 'completed');
-  assert.ok((await rows(page)).includes('Somebody had turn 1 tried again'));
+  assert.ok((await rows(page)).includes('Turn 1 was tried again by hand'));
   assert.equal(await page.locator('.error-text').count(), 0);
 });
 
@@ -171,7 +218,7 @@ inTab('a message is sent by keyboard, as JSON where it is some', 'ana', async ({
   }
   gates.get(id).open();
   const { result } = await finished(id);
-  assert.deepEqual(result.heard.map(({ body, message }) => body ?? message), ['hurry up', { by: 'noon' }]);
+  assert.deepEqual(result.heard, ['hurry up', { by: 'noon' }]);
   await page.getByText('Completed', { exact: true }).waitFor();
 });
 
@@ -212,6 +259,39 @@ inTab('a state of a megabyte opens at once and in pieces, and long digits are sh
   await state.getByText(/279,700 characters left/).waitFor();
 });
 
+inTab('a story of thousands of steps folds its middle, and gives it out in pieces', 'vera', async ({ page, see }) => {
+  const id = await start('poet');
+  const { created_at: begin } = await settled(id);
+  const at = (i) => new Date(Date.parse(begin) + i * 10).toISOString();
+  const events = Array.from({ length: 6000 }, (_, i) => ({ seq: i + 1, session_id: id, type: i % 2 ? 'turn_continued' : 'turn_started', at: at(i), data: { turn: (i >> 1) + 1, attempt: 1, reason: 'continue' } }));
+  const history = `${server.url}/agent/session/${id}/events?*`;
+  await page.route(history, (route) => (route.request().headers().accept.includes('event-stream') ? route.continue()
+    : route.fulfill({ json: { events: new URL(route.request().url()).searchParams.get('after') === '0' ? events : [], next_cursor: null } })));
+  await see(`/session/${id}`);
+  const more = page.getByRole('button', { name: 'Show 200 of 2940 steps between' });
+  await more.waitFor();
+  assert.equal(await page.locator('.story > .row').count(), 60);
+  assert.ok(await page.locator('.strip .stretch').count() <= 24);
+  await more.press('Enter');
+  await page.getByRole('button', { name: 'Show 200 of 2740 steps between' }).waitFor();
+  assert.equal(await page.locator('.story > .row').count(), 260);
+  await page.unroute(history);
+});
+
+inTab('a session that cannot be loaded says so, and comes as soon as it can be', 'vera', async ({ page, complaints }) => {
+  const id = await start('poet');
+  await settled(id);
+  const target = `${server.url}/agent/session/${id}`;
+  await page.route(target, (route) => route.fulfill({ status: 503, json: { ok: false, error: { code: 'unavailable', message: 'the database is not there' } } }));
+  await page.goto(`${server.url}/session/${id}`);
+  await page.getByRole('alert').filter({ hasText: 'the database is not there' }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('alert').filter({ hasText: 'the database is not there' }).waitFor();
+  await page.unroute(target);
+  await page.getByRole('heading', { name: 'It waits for an answer' }).waitFor();
+  complaints.length = 0;
+});
+
 inTab('an unknown session is told as such', 'vera', async ({ page }) => {
   await page.goto(`${server.url}/session/${kNone}`);
   await page.getByRole('heading', { name: 'There is no such session' }).waitFor();
@@ -236,6 +316,73 @@ inTab('the list shows sessions as they come, filters by address, and opens one b
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/session/${id}`);
+});
+
+const kXss = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+
+inTab('what agents and people wrote is text on these pages, wherever it stands', 'vera', async ({ page, see }) => {
+  const question = { header: '<b>x</b>', question: `Go? ${kXss}`, options: [kXss, 'No'] };
+  const { session_id: id, questions } = await server.call('POST', '/agent/ask', { agent: 'caller', context: { [kXss]: kXss }, questions: [question, { question: `And? ${kXss}` }] },
+    { authorization: `Bearer ${server.askKey}` });
+  await server.call('POST', `/agent/answer/${id}`, { question_id: questions[0].id, answer: kXss, answered_by: kXss });
+  await see(`/session/${id}`);
+  await page.locator('.row.answer').waitFor();
+  assert.equal(await page.locator('.row.answer blockquote').textContent(), `“${kXss}”`);
+  await server.call('POST', `/agent/session/${id}/cancel`, { reason: kXss }, { authorization: `Bearer ${server.askKey}` });
+  await page.locator('.error-text', { hasText: 'onerror' }).waitFor();
+  await page.goto(`${server.url}/sessions?agent=${encodeURIComponent(kXss)}`);
+  await page.getByRole('heading', { name: 'None like that' }).waitFor();
+  await see('/sessions');
+  await page.locator('.error', { hasText: 'onerror' }).first().waitFor();
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator('#content img, #content script').count(), 0);
+});
+
+const looks = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1024, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 800 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  narrow: { colorScheme: 'dark', viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true },
+};
+
+test('the session pages fit every screen, and axe finds nothing', { timeout: 120_000 }, async () => {
+  mkdirSync(screenshots, { recursive: true });
+  const waiting = await start('poet', { topic: 'love', lines: [3, 5, 3], by: { name: 'ana', years: 41 } });
+  const done = await start('release-train', { version: '4.2.0', commit: '9f8e7d6c', changes: ['checkout', 'search'] });
+  const { questions: [whom, checks] } = await settled(done);
+  await server.call('POST', `/agent/answer/${done}`, { question_id: whom.id, answer: 'One in ten', answered_by: 'ana@example.org' });
+  await server.call('POST', `/agent/answer/${done}`, { question_id: checks.id, answer: ['smoke tests', 'load test'], answered_by: 'ben@example.org' });
+  await finished(done);
+  await settled(waiting);
+  mended = false;
+  const failed = await start('broken');
+  await finished(failed);
+  const { context } = await as('ana');
+  const storageState = await context.storageState();
+  const faults = [];
+  for (const [look, options] of Object.entries(looks)) {
+    const tab = await openTab(browser, { ...options, storageState });
+    try {
+      for (const [name, target, ready] of [['session', `/session/${done}`, '.row.end'], ['session-waiting', `/session/${waiting}`, '.waiting'],
+        ['session-failed', `/session/${failed}`, '.trouble'], ['sessions', '/sessions', 'tbody tr'], ['session-unknown', `/session/${kNone}`, '.state']]) {
+        await tab.page.goto(server.url + target);
+        await tab.page.locator(ready).first().waitFor();
+        const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
+        if (wide > options.viewport.width) faults.push(`${name} is ${wide} px wide on a screen of ${options.viewport.width}`);
+        if (look === 'narrow') continue;
+        await tab.page.screenshot({ path: path.join(screenshots, `${name}-${look}.png`), fullPage: name !== 'sessions' });
+        // A narrow screen changes no colour and no name, a dark one no name.
+        if (options.isMobile || name === 'session-unknown') continue;
+        const axe = new AxeBuilder({ page: tab.page }).setLegacyMode();
+        const { violations, passes } = await (look === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze();
+        assert.ok(passes.length > (look === 'dark' ? 0 : 10), `axe has looked at next to nothing of ${name}`);
+        faults.push(...violations.map(({ id, help, nodes }) => `${name} ${look}: ${id}: ${help}: ${nodes.map((node) => node.html).join(' | ')}`));
+      }
+    } finally {
+      await tab.close();
+    }
+  }
+  assert.deepEqual(faults, []);
 });
 
 inTab('the list goes on where it ends', 'vera', async ({ page, see }) => {

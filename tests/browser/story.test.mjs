@@ -57,7 +57,7 @@ test('a failure for good is told once, and a retry begins a new row for the same
     'start: broken was started',
     'turn: Turn 1 began and failed',
     'end: Failed',
-    'retry: Somebody had turn 1 tried again',
+    'retry: Turn 1 was tried again by hand',
     'turn: Turn 1 began and gave the result',
     'end: Completed',
   ]);

@@ -63,6 +63,14 @@ TEST_CASE("an agent's own timeout and policy stand in for the settings'") {
   CHECK(poet(site)["allow_cancel"] == false);
 }
 
+TEST_CASE("what is told about an agent is the first paragraph of its file's text") {
+  Site site;
+  CHECK(poet(site)["about"] == "");
+  site.change_poet(
+      [](AgentDefinition& agent) { agent.prompt = "\n Writes poems\nthat rhyme. \n\nMore.\n"; });
+  CHECK(poet(site)["about"] == "Writes poems\nthat rhyme.");
+}
+
 TEST_CASE("nobody is named on an open server, and who may answer is who would be let") {
   Site site;
   CHECK(poet(site)["may_answer"] == true);

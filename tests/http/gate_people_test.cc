@@ -150,7 +150,7 @@ TEST_CASE("who is not logged in is sent to the login by pages, and back afterwar
   house.key({"admin"});
   const Response response = house.send(get("/page?a=b"));
   CHECK(response.status == 303);
-  CHECK(header_of(response, "Location") == "/login?next=%2Fpage");
+  CHECK(header_of(response, "Location") == "/login?next=%2Fpage%3Fa%3Db");
   const Response posted = house.send(post("/page").form({}));
   CHECK(posted.status == 401);
   CHECK(posted.content_type == "text/html; charset=utf-8");
