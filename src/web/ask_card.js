@@ -84,7 +84,7 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
   const foot = (question) => el('div', { class: 'foot' },
     el('p', { class: 'note' },
       isOpen(question) && `Answer by ${clock(question.expires_at)}. ${atDeadline(question)} `,
-      question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : 'Only in this inbox.'),
+      question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : isOpen(question) && 'Only in this inbox.'),
     view.rights.cancel && view.ask.questions.length > 0
       && el('button', { type: 'button', class: 'quiet small', 'data-at': 'cancel', click: onCancel }, 'Cancel this request'));
 
