@@ -150,11 +150,11 @@ export function makeDeliveriesPanel(node, refresh) {
       facts = { dead: deliveries.dead, retrying };
       if (may('admin')) {
         const [dead, pending] = await Promise.all([
-          list(deliveries.dead > 0, 'dead', kPage), list(deliveries.pending > 0, 'pending', kPendingPage)]);
+          list(deliveries.dead > 0, 'dead', kPage), list(retrying > 0, 'pending', kPendingPage)]);
         lists = {
           dead: dead.deliveries,
           retrying: pending.deliveries.filter(({ attempts }) => attempts > 0),
-          more: Boolean(dead.next_cursor) || Boolean(retrying && pending.next_cursor),
+          more: Boolean(dead.next_cursor ?? pending.next_cursor),
         };
       }
       for (const row of [...lists.dead, ...lists.retrying]) fates.see(row, since);

@@ -32,7 +32,7 @@ const page = el('div', { class: 'wide operations' },
 const draw = {
   about: redrawn(parts.about, ({ version, database, now, trouble }) => [
     `Holdpoint ${version} on ${kDatabases[database] ?? database} · `,
-    ...(trouble ? [el('span', { class: 'error-text' }, `These figures are of `, ago(now), ` and could not be read again: ${trouble}`)] : ['read ', ago(now)]),
+    ...(trouble ? [el('span', { class: 'error-text' }, 'These figures were read ', ago(now), `, and not again since: ${trouble}.`)] : ['read ', ago(now)]),
   ]),
   tiles: redrawn(parts.tiles, tiles),
   sessions: redrawn(parts.sessions, sessionStates),
@@ -43,12 +43,16 @@ const draw = {
 const deliveries = makeDeliveriesPanel(parts.deliveries, () => refresh());
 
 let figures = null;
+let looks = 0;
+let shown = 0;
 let asked = false;  // By somebody, who is told.
+
+const sayAbout = (trouble) => draw.about({ version: figures.version, database: figures.database, now: figures.now, trouble });
 
 const show = () => {
   const { questions, sessions, turns_running, turns_due, deliveries: owed, channels, agents, time_bounds, window, nodes } = figures;
   setServerClock(figures.now);
-  draw.about({ ...figures, agents: 0 });
+  sayAbout();
   draw.tiles({ questions, turns_running, turns_due, deliveries: owed, channels });
   draw.sessions(sessions);
   draw.times({ agents, time_bounds, window });
@@ -60,7 +64,7 @@ const show = () => {
 const complain = (error) => {
   if (figures) {
     // That the server is gone is said above the page.
-    draw.about({ ...figures, trouble: error.message });
+    if (error.status !== 0) sayAbout(error.message);
     return;
   }
   find('content').replaceChildren(state({
@@ -72,7 +76,10 @@ const complain = (error) => {
 // Throws a Refusal, after it was shown.
 async function load() {
   try {
+    const mine = looks += 1;
     const fresh = await get('/agent/operations');
+    if (mine < shown) return;  // Overtaken by a later look.
+    shown = mine;
     figures = fresh;
     show();
     await deliveries.update(fresh);
