@@ -1,3 +1,4 @@
+#include "domain/text.h"
 #include "http/api.h"
 
 namespace holdpoint {
@@ -21,12 +22,20 @@ void write_texts(JsonWriter& out, const char* name, const std::vector<std::strin
   out.end_array();
 }
 
+// The first paragraph of the text under its front matter: what people wrote about it.
+std::string about(const AgentDefinition& agent) {
+  const auto begin = agent.prompt.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return "";
+  const std::string text = agent.prompt.substr(begin, agent.prompt.find("\n\n", begin) - begin);
+  return shorten(text.substr(0, text.find_last_not_of(" \t\r\n") + 1), 300);
+}
+
 // What is here is for all who may look: no secret, no command, and no URL, which may hold one.
 void write_agent(JsonWriter& out, Api& api, const AgentDefinition& agent, const Request& request) {
   const AskDefaults ask = api.intake.ask_defaults(agent);
   const bool listed = may_decide(agent.answerers, request.actor());
   out.begin_object().member("name", agent.name).member("runner", to_text(agent.runner));
-  out.member("async_questions", agent.async_questions);
+  out.member("about", about(agent)).member("async_questions", agent.async_questions);
   write_texts(out, "channels", api.notices.targets_of(agent));
   out.member("callback", api.notices.has_callback(agent.name));
   write_texts(out, "answerers", agent.answerers);

@@ -57,7 +57,8 @@ const facts = (agent) => [
 
 // A card that stays while its facts and figures change, so that a form somebody types into is never taken away.
 function makeCard(name) {
-  const [head, list, figures, links] = [el('div', { class: 'head' }), el('dl', {}), el('p', { class: 'figures' }), el('p', { class: 'links' })];
+  const [head, list, links] = [el('div', { class: 'head' }), el('dl', {}), el('p', { class: 'links' })];
+  const [about, figures] = [el('p', { class: 'about' }), el('p', { class: 'figures' })];
   const form = el('div', { id: `try-${name}`, hidden: true });
   const toggle = el('button', { type: 'button', class: 'quiet small', 'aria-expanded': 'false', 'aria-controls': form.id, 'aria-label': `Try it: ${name}` }, 'Try it');
   toggle.addEventListener('click', () => {
@@ -79,9 +80,11 @@ function makeCard(name) {
   links.append(el('a', { href: withQuery('/sessions', query) }, 'Its sessions'), el('a', { href: withQuery('/', query) }, 'Questions that wait'));
   return {
     name,
-    node: el('li', { class: 'panel agent', id: `agent-${name}` }, head, figures, list, el('div', { class: 'foot' }, links, toggle), form),
+    node: el('li', { class: 'panel agent', id: `agent-${name}` }, head, about, figures, list, el('div', { class: 'foot' }, links, toggle), form),
     update(agent, known) {
       drawHead(agent);
+      about.textContent = agent.about;
+      about.hidden = !agent.about;
       drawList(agent);
       drawFigures(known);
     },

@@ -11,7 +11,7 @@ const grow = (field) => {
 };
 
 const labelOf = ({ label, description, emoji, recommended }) =>
-  el('span', {}, emoji ? `${emoji} ` : null, label,
+  el('span', { class: 'label' }, emoji ? `${emoji} ` : null, label,
     recommended && el('em', {}, ' ★ recommended'),
     description && el('small', {}, description));
 
@@ -32,18 +32,20 @@ export function makeForm({ question, draft, complaint, onEdit, onSend }) {
   const edited = () => { sync(); onEdit(); };
 
   const row = (label, number, content, change) => {
-    const input = el('input', { type, name: 'choice', value: label ?? '', change, 'data-at': label === null ? 'other' : `choice ${label}` });
+    const at = label === null ? 'other' : `choice ${label}`;
+    const input = el('input', { type, name: 'choice', value: label ?? '', change, 'data-at': at });
     inputs.push({ input, label });
-    return el('label', { class: 'option' }, input, number <= 9 && el('kbd', { 'aria-hidden': 'true' }, String(number)), content);
+    // The key is drawn by the style sheet: it is no part of the label.
+    return el('label', { class: 'option' }, input, number < 10 && el('span', { class: 'key', 'data-key': number }), content);
   };
   const rows = question.choices.map((choice, i) =>
     row(choice.label, i + 1, labelOf(choice), () => { pick(question, draft, choice.label); edited(); }));
-  const other = options && takesText(question)
-    && row(null, 0, el('span', {}, 'Other', el('small', {}, question.multi_select ? 'also, in your own words' : 'in your own words')), (event) => {
-      pickOther(question, draft, event.target.checked);
-      edited();
-      if (draft.other) text.focus();
-    });
+  const otherLabel = el('span', { class: 'label' }, 'Other', el('small', {}, `${question.multi_select ? 'also, ' : ''}in your own words`));
+  const other = options && takesText(question) && row(null, 0, otherLabel, (event) => {
+    pickOther(question, draft, event.target.checked);
+    edited();
+    if (draft.other) text.focus();
+  });
   const text = el('textarea', {
     rows: options ? 2 : 3, class: 'own-text', 'aria-label': options ? 'Your own answer' : 'Your answer', 'data-at': 'text',
     input: () => {

@@ -71,19 +71,22 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
     const last = view.questions.length - 1;
     const step = (label, by, off) =>
       el('button', { type: 'button', class: 'quiet', disabled: off, 'data-at': `step by ${by}`, click: () => card.step(by) }, label);
-    return el('div', { class: 'buttons' },
+    const all = [
       last > 0 && [step('Back', -1, place() === 0), step('Next', 1, place() === last)],
       form && submitButton,
       !view.ask.questions.length && el('button', { type: 'button', 'data-at': 'done', click: onDone }, 'Done'),
-      view.rights.cancel && view.ask.questions.length > 0
-        && el('button', { type: 'button', class: 'quiet cancel', 'data-at': 'cancel', click: onCancel }, 'Cancel this request'));
+    ];
+    return all.some(Boolean) && el('div', { class: 'buttons' }, all.flat());
   };
 
   const age = el('span', {});
   const left = el('span', { class: 'left' });
-  const facts = (question) => el('p', { class: 'note facts' },
-    isOpen(question) && `Answer by ${clock(question.expires_at)}. ${atDeadline(question)} `,
-    question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : 'Only in this inbox.');
+  const foot = (question) => el('div', { class: 'foot' },
+    el('p', { class: 'note' },
+      isOpen(question) && `Answer by ${clock(question.expires_at)}. ${atDeadline(question)} `,
+      question.channels.length ? `Also sent to ${listed(question.channels.map(placeName))}.` : isOpen(question) && 'Only in this inbox.'),
+    view.rights.cancel && view.ask.questions.length > 0
+      && el('button', { type: 'button', class: 'quiet small', 'data-at': 'cancel', click: onCancel }, 'Cancel this request'));
 
   // What has the focus keeps it.
   const draw = () => {
@@ -98,16 +101,21 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
     const several = view.questions.length > 1;
     if (several) drawPager();
     drawSubmit();
-    box.replaceChildren(
+    const body = isOpen(question) ? el('div', {}, optionList(question), el('p', { class: 'why' }, view.rights.why)) : settledBox(question);
+    const parts = [
       el('button', { type: 'button', class: 'quiet small back', 'data-at': 'back', click: onBack }, '← All questions'),
       el('p', { class: 'from' }, el('a', { href: `/session/${view.ask.session}`, 'data-at': 'session' }, question.agent_name),
         ' asked ', age, isOpen(question) && [' · ', left],
         question.header && el('span', { class: 'tag' }, question.header)),
-      ...(several ? [pager] : []),
+      several && pager,
       el('h2', { id: 'ask-title', tabindex: '-1', 'data-at': 'title' }, question.question),
-      ...[contextOf(question), complaint && el('p', { class: 'complaint', id: 'ask-complaint', role: 'alert' }, complaint)].filter(Boolean),
-      form?.box ?? (isOpen(question) ? el('div', {}, optionList(question), el('p', { class: 'why' }, view.rights.why)) : settledBox(question)),
-      buttons(), facts(question));
+      contextOf(question),
+      complaint && el('p', { class: 'complaint', id: 'ask-complaint', role: 'alert' }, complaint),
+      form?.box ?? body,
+      buttons(),
+      foot(question),
+    ];
+    box.replaceChildren(...parts.filter(Boolean));
     form?.ready();
     card.tick();
     if (!at) return;

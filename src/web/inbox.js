@@ -21,6 +21,7 @@ const bareAddress = () => history.replaceState(null, '', location.pathname);
 
 let visible = [];
 let selected = null;   // Ask key.
+let scrolled = 0;      // How far the list was, on a phone, when a card was opened.
 let loaded = false;
 let failure = null;
 let drawn = [];        // What the card shows: its ask first.
@@ -44,7 +45,8 @@ const page = el('div', { class: 'inbox' }, toolbar.box, unsent.box, el('div', { 
 
 function stateOfList(all) {
   if (!loaded && failure) {
-    return state({ kind: 'error', title: 'The questions cannot be loaded', text: `${failure.message}.`,
+    const text = `${failure.message[0].toUpperCase()}${failure.message.slice(1)}.`;
+    return state({ kind: 'error', title: 'The questions cannot be loaded', text,
       action: el('button', { type: 'button', click: () => load(feed.refresh) }, 'Try again') });
   }
   if (visible.length) return null;
@@ -110,11 +112,14 @@ function filtered(what) {
 
 // `to`: what gets the focus, `row` or `card`. `inHistory`: whether the address tells of it.
 function select(key, to = '', inHistory = true) {
+  const view = desk.viewOf(key);
+  if (!view) return;
   const wasOpen = selected !== null;
   if (selected !== key && desk.viewOf(selected)?.ask.lost === false) desk.clear(selected);
+  if (!wide.matches && !wasOpen) scrolled = scrollY;
   selected = key;
-  const id = desk.viewOf(key)?.ask.id;
-  if (inHistory && id) {
+  const { id } = view.ask;
+  if (inHistory) {
     if (wide.matches || wasOpen) history.replaceState(history.state, '', `#${id}`);
     else history.pushState({ card: true }, '', `#${id}`);
   }
@@ -161,6 +166,7 @@ function closeNow() {
   desk.clear(key);
   selected = null;
   paint();
+  scrollTo(0, scrolled);
   if (wide.matches || !list.focus(key)) find('main').focus({ preventScroll: true });
 }
 
@@ -182,10 +188,9 @@ function done() {
 }
 
 addEventListener('popstate', () => {
-  if (location.hash === '#main') return;
-  const ask = desk.pending.askOf(inAddress());
-  if (ask) select(ask.key, 'card', false);
-  else if (selected && !wide.matches) closeNow();
+  wanted = inAddress();
+  if (wanted) openWanted(wanted);
+  else if (location.hash !== '#main' && selected && !wide.matches) closeNow();
 });
 wide.addEventListener('change', () => paint());
 

@@ -32,7 +32,7 @@ export function useInboxKeys({ card, list, toolbar, move, cancel, close, isWide,
   useKeys([
     [['j', 'ArrowDown'], 'Next request', moveBy(1)],
     [['k', 'ArrowUp'], 'Previous request', moveBy(-1)],
-    [['1', '2', '3', '4', '5', '6', '7', '8', '9'], 'Choose an option', choose],
+    [['1', '2', '3', '4', '5', '6', '7', '8', '9'], 'Choose an option', choose, { shown: ['1', '…', '9'] }],
     [['0'], 'Answer in your own words', choose],
     [['Enter'], 'Submit; of several questions, on to the next', enter],
     [['Ctrl+Enter'], 'The same while you write', () => false],

@@ -28,7 +28,8 @@ export function makeNotifier(onClick) {
       if (!asks.length || !document.hidden || !isOn()) return;
       const [ask] = asks;
       const title = asks.length === 1 ? `${ask.agent} asks` : news(asks);
-      const notification = new Notification(title, { body: asks.map(({ text }) => text).slice(0, 3).join('\n'), tag: asks.length === 1 ? ask.key : 'news' });
+      const body = asks.slice(0, 3).map(({ text }) => text).join('\n');
+      const notification = new Notification(title, { body, tag: asks.length === 1 ? ask.key : 'news' });
       notification.onclick = () => {
         focus();
         notification.close();

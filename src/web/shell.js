@@ -63,12 +63,15 @@ export function confirmed({ title, text, yes, no = 'Keep it', danger = true }) {
 
 const typing = (target) => target.closest?.('input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]');
 
+const kSigns = { ArrowDown: '↓', ArrowUp: '↑', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc' };
+
 // `keys`: [[['j', 'ArrowDown'], 'Next question', act], …]. `act` gets the event; the key does nothing else unless it returns false. None counts
-// while something is typed or a dialog is open. A fourth member, `{ typing: true }`, lets a key count there too.
+// while something is typed or a dialog is open. A fourth member, `{ typing: true }`, lets a key count there too; `{ shown: ['1', '…', '9'] }` is
+// how the help names them.
 export function useKeys(keys) {
   const help = () => {
-    const rows = [...keys, [['?'], 'These keys']].map(([names, what]) =>
-      el('div', {}, el('dt', {}, names.map((name) => el('kbd', {}, name))), el('dd', {}, what)));
+    const rows = [...keys, [['?'], 'These keys']].map(([names, what, , options]) =>
+      el('div', {}, el('dt', {}, (options?.shown ?? names).map((name) => el('kbd', {}, kSigns[name] ?? name))), el('dd', {}, what)));
     const dialog = el('dialog', { class: 'box keys', 'aria-labelledby': 'keys-title', close: () => dialog.remove() },
       el('h2', { id: 'keys-title' }, 'Keys'),
       el('dl', {}, rows),

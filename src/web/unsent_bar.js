@@ -12,7 +12,8 @@ export function makeUnsentBar(outbox) {
       box.hidden = kept.length === 0;
       const one = kept.length === 1;
       const line = kept.map(({ ask, words }) => `${shorten(ask.text, 40)} → ${shorten(words, 40)}`).join('; ');
-      const said = `${one ? 'Not sent yet' : `${kept.length} answers not sent yet`}: ${line}. ${one ? 'It goes' : 'They go'} out as soon as the server is back.`;
+      const what = one ? 'Not sent yet' : `${kept.length} answers not sent yet`;
+      const said = `${what}: ${line}. ${one ? 'It goes' : 'They go'} out as soon as the server is back.`;
       // It is read out when it changes.
       if (text.textContent !== said) text.textContent = said;
     },

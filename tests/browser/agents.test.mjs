@@ -121,7 +121,7 @@ inTab('what is no JSON object is refused before it is sent, and what the server 
 }, { known: ['status of 400'] });
 
 const plain = {
-  runner: 'external', async_questions: true, channels: [], callback: false, answerers: [], allow_cancel: true, question_timeout: 60, on_timeout: 'fail',
+  runner: 'external', about: '', async_questions: true, channels: [], callback: false, answerers: [], allow_cancel: true, question_timeout: 60, on_timeout: 'fail',
   webhook_verify: 'none', may_answer: true, named: false, may_start: false,
 };
 

@@ -8,7 +8,8 @@ let browser;
 let server;
 before(async () => {
   browser = await startBrowser();
-  server = await startServer({ demo: true, agents: { helpdesk: { answerers: ['ana'] } } });
+  server = await startServer({ demo: true, settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
+    agents: { helpdesk: { answerers: ['ana'] }, called: { question_callback: 'http://127.0.0.1:9/nobody-is-there' } } });
 });
 after(async () => {
   await browser?.close();
@@ -31,7 +32,7 @@ const result = async (session) => (await eventually(`session ${session} to end`,
 const row = (page, text) => page.locator('.row', { hasText: text });
 const title = (page) => page.locator('#ask-title');
 // Radio or checkbox, by the start of its name.
-const option = (page, name) => page.locator('.card').getByRole('radio', { name: new RegExp(`^${name}\\b`) }).or(page.locator('.card').getByRole('checkbox', { name: new RegExp(`^${name}\\b`) }));
+const option = (page, name) => page.locator('.card label', { hasText: new RegExp(`^${name}\\b`) }).locator('input');
 const toast = (page, text) => page.locator('.toast', { hasText: text });
 
 // Runs `act` in a tab of its own; the browser must have had nothing to complain about but what `known` names.
@@ -129,7 +130,8 @@ inTab('on a phone a tap opens a request, Back leads to the list, and a tap answe
   await page.getByLabel('smoke tests').tap();
   await next.tap();
   await page.getByLabel('Your answer').fill('from the train');
-  const heights = await page.locator('.card button:visible, .card .option:visible').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  const pressed = page.locator('.card button:visible, .card .option:visible');
+  const heights = await pressed.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
   assert.ok(Math.min(...heights) >= 40, `a finger needs 40 px, and there are ${heights}`);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390);
   await page.getByRole('button', { name: 'Submit 3 answers' }).tap();
@@ -253,6 +255,11 @@ inTab('search, filters and order narrow the list down, and the order is remember
   await page.getByLabel('Agent', { exact: true }).selectOption('helpdesk');
   assert.deepEqual(await page.locator('.row .text').allTextContents(), ['Paint the fence?']);
   await page.getByLabel('Agent', { exact: true }).selectOption('');
+  await askBatch([{ question: 'Paint the wall?', options: yesNo }], { timeout: 9000, agent: 'called' });
+  await row(page, 'Paint the wall?').waitFor();
+  await page.getByLabel('Channel').selectOption({ label: 'A callback' });
+  assert.deepEqual(await page.locator('.row .text').allTextContents(), ['Paint the wall?']);
+  await page.getByLabel('Channel').selectOption({ label: 'All channels' });
   await page.getByLabel('Order').selectOption('urgent');
   assert.match(await page.locator('.row .text').first().textContent(), /fence/);
   await page.reload();
@@ -267,7 +274,7 @@ test('people with roles: a viewer only looks, and who is not named is told who i
   await server.addUser('ana', 'answerer');
   await server.addUser('ben', 'answerer');
   await server.addUser('vera', 'viewer');
-  await server.call('POST', '/agent/ask', { agent: 'helpdesk', questions: [{ question: 'Reset it?', options: yesNo }] }, { authorization: `Bearer ${server.askKey}` });
+  await askBatch([{ question: 'Reset it?', options: yesNo }], { agent: 'helpdesk' });
   const open = async (name) => {
     const tab = await openTab(browser, { viewport: { width: 1280, height: 800 } });
     await tab.page.goto(`${server.url}/login`);

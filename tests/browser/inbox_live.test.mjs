@@ -23,7 +23,8 @@ const title = (page) => page.locator('#ask-title');
 const choose = (page, name) => page.locator('.card').getByRole('radio', { name, exact: true }).check();
 const submit = (page) => page.getByRole('button', { name: 'Answer', exact: true }).click();
 const lamp = (page, word) => page.locator(`#lamp[aria-label="${word}"]`).waitFor();
-const answersTo = async (id) => (await server.audit()).filter((entry) => entry.action === 'question_answered' && entry.subject === `question:${id}`).length;
+const answersTo = async (id) =>
+  (await server.audit()).filter(({ action, subject }) => action === 'question_answered' && subject === `question:${id}`).length;
 
 // Runs `act` with `tabs` tabs; what the browser may complain about is named.
 const inTabs = (name, tabs, act, { known = [], word = 'Live', prepare = () => {} } = {}) => test(name, { timeout: 60_000 }, async () => {
@@ -65,6 +66,29 @@ inTabs('two people answer one question at once: one wins, the other sees who did
   assert.equal((await server.question(asked.id)).answer, 'Yes');
   await ben.page.getByRole('button', { name: 'Done' }).click();
   await row(ben.page, 'Who is first?').waitFor({ state: 'detached' });
+}, { known: ['status of 409'] });
+
+inTabs('whoever loses a part of a batch keeps the rest, and sends it again', 1, async ({ page }) => {
+  const batch = await server.call('POST', '/agent/ask', { agent: 'caller', questions: [{ question: 'Part one?', options }, { question: 'Part two?', options }] });
+  const [one, two] = batch.questions;
+  await row(page, 'Part one?').click();
+  const turn = gate();
+  await page.route('**/agent/answer/*', async (route) => {
+    await turn.passed;
+    await route.continue();
+  });
+  await page.keyboard.press('1');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('1');
+  await page.keyboard.press('Enter');
+  await row(page, 'Part one?').waitFor({ state: 'detached' });
+  await server.call('POST', `/agent/answer/${batch.session_id}`, { question_id: one.id, answer: 'No', answered_by: 'ben' });
+  turn.open();
+  await page.getByRole('alert').filter({ hasText: 'ben answered by the API, just now: No. Your answers were not sent' }).waitFor();
+  assert.equal((await server.question(two.id)).status, 'pending', 'all of them count, or none');
+  await page.getByRole('button', { name: 'Submit the answer' }).click();
+  await page.locator('.toast', { hasText: 'Answered: Yes' }).waitFor();
+  assert.deepEqual([(await server.question(one.id)).answer, (await server.question(two.id)).answer], ['No', 'Yes']);
 }, { known: ['status of 409'] });
 
 inTabs('an answer from elsewhere shows on the open card, and the draft stays to be copied', 1, async ({ page }) => {
