@@ -120,13 +120,12 @@ std::vector<Question> list(Transaction& tx, const Filter& filter) {
 }
 
 std::vector<Question> list_urgent(Transaction& tx, const Filter& filter, const Urgency& after) {
-  // `status` stands in the text, and deadline_at has a bound of its own, for the index of pending
-  // deadlines to serve it.
+  // `status` stands in the text for idx_questions_deadline to serve it.
   return read_all(tx,
                   "SELECT " QUESTION_COLUMNS
-                  " FROM agent_questions WHERE status = 'pending' AND deadline_at >= $1 AND "
-                  "(deadline_at > $1 OR id > $2) AND ($3 IS NULL OR agent_name = $3) AND "
-                  "($4 IS NULL OR session_id = $4) ORDER BY deadline_at, id LIMIT $5",
+                  " FROM agent_questions WHERE status = 'pending' AND (deadline_at, id) > ($1, $2) "
+                  "AND ($3 IS NULL OR agent_name = $3) AND ($4 IS NULL OR session_id = $4) "
+                  "ORDER BY deadline_at, id LIMIT $5",
                   after.deadline_at, after.id, filter.agent_name, filter.session, filter.limit);
 }
 

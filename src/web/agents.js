@@ -60,7 +60,7 @@ function makeCard(name) {
   const [head, list, links] = [el('div', { class: 'head' }), el('dl', {}), el('p', { class: 'links' })];
   const [about, figures] = [el('p', { class: 'about' }), el('p', { class: 'figures' })];
   const form = el('div', { id: `try-${name}`, hidden: true });
-  const toggle = el('button', { type: 'button', class: 'quiet small', 'aria-expanded': 'false', 'aria-controls': form.id, 'aria-label': `Try ${name}` }, 'Try it');
+  const toggle = el('button', { type: 'button', class: 'quiet small', 'aria-expanded': 'false', 'aria-controls': form.id, 'aria-label': `Try it: ${name}` }, 'Try it');
   toggle.addEventListener('click', () => {
     form.hidden = !form.hidden;
     toggle.setAttribute('aria-expanded', String(!form.hidden));

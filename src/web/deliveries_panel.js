@@ -11,6 +11,7 @@ const kPendingPage = 500;
 const kLinger = 60_000;  // How long a message that was sent again stays in the list.
 
 const kFates = {
+  asked: ['Queueing', 'accent'],
   delivery_requeued: ['Queued again', 'accent'],
   delivery_sent: ['Delivered', 'good'],
   delivery_failed: ['Failed again', 'warn'],
@@ -18,11 +19,22 @@ const kFates = {
   delivery_obsolete: ['No longer needed', ''],
 };
 
-// What became of messages that were sent again from here: id → { row, fate (a type of event), at }.
+// What became of messages that were sent again from here: id → { row, fate (`asked`, or a type of event), at }.
 function makeFates() {
   const fates = new Map();
   return {
-    begin: (row) => fates.set(row.id, { row, fate: 'delivery_requeued', at: Date.now() }),
+    // Asks for it by `send`. Word of its arrival may come before word that it was queued.
+    async begin(row, send) {
+      const one = { row, fate: 'asked', at: Date.now() };
+      fates.set(row.id, one);
+      try {
+        await send();
+        if (one.fate === 'asked') Object.assign(one, { fate: 'delivery_requeued', at: Date.now() });
+      } catch (error) {
+        fates.delete(row.id);
+        throw error;
+      }
+    },
     // True: one of them was meant.
     hear: ({ type, data }) => {
       const known = kFates[type] && fates.get(data.delivery);
@@ -54,10 +66,12 @@ const rowOf = (row, fate, resend) => {
         el('span', { class: 'note' }, ago(row.created_at))),
       el('p', { class: 'to' }, el('code', {}, row.destination)),
       row.last_error && el('p', { class: 'error-text' }, row.last_error),
-      el('p', { class: 'note' }, `${many(row.attempts, 'attempt')} · `,
+      el('p', { class: 'note' }, row.attempts ? many(row.attempts, 'attempt') : 'Not tried', ' · ',
         !dead && !settled && row.next_attempt_at && ['next ', until(row.next_attempt_at), ' · '],
         el('a', { href: `/session/${row.session_id}`, 'data-key': `session-${row.id}` }, 'its session'))),
-    dead && !settled && el('button', { type: 'button', class: 'quiet', 'data-key': row.id, click: () => resend(row) }, 'Redeliver'));
+    dead && !settled && el('button', {
+      type: 'button', class: 'quiet', 'data-key': row.id, 'aria-label': `Redeliver to ${row.destination}`, click: () => resend(row),
+    }, 'Redeliver'));
 };
 
 // Counts are for everybody; which messages, and sending them again, is for admins.
@@ -67,15 +81,15 @@ export function makeDeliveriesPanel(node, refresh) {
   let progress = '';
   let lists = { dead: [], retrying: [], more: false };
 
+  // Throws a Refusal. That it is queued already, or gone, is what was wanted: somebody else was quicker.
+  const requeue = (row) => fates.begin(row, () => post(`/agent/deliveries/${row.id}/redeliver`).catch((error) => {
+    if (error.status !== 409 && error.status !== 404) throw error;
+  }));
+
   const resend = async (row) => {
-    try {
-      await post(`/agent/deliveries/${row.id}/redeliver`);
-      fates.begin(row);
-      announce('Queued again');
-    } catch (error) {
-      if (error.status === 409) fates.begin(row);  // Somebody else was quicker.
-      else toast(`It was not queued again: ${error.message}`, 'error');
-    }
+    const sent = requeue(row);
+    show();
+    await sent.then(() => announce('Queued again'), (error) => toast(`It was not queued again: ${error.message}.`, 'error'));
     show();
     refresh();
   };
@@ -83,7 +97,7 @@ export function makeDeliveriesPanel(node, refresh) {
   const resendAll = async (rows) => {
     const sure = await confirmed({
       title: `Redeliver ${many(rows.length, 'message')}?`,
-      text: 'Each is sent again under its own id, so that a receiver that has it already can tell. Those whose question is settled are left out.',
+      text: 'Each is sent again under its own id, so that a receiver that has it already can tell. People are not told of what is settled by now.',
       yes: 'Redeliver all', no: 'Not now', danger: false,
     });
     if (!sure) return;
@@ -92,8 +106,7 @@ export function makeDeliveriesPanel(node, refresh) {
       for (const row of rows) {
         progress = `Queueing ${done + 1} of ${rows.length} …`;
         show();
-        await post(`/agent/deliveries/${row.id}/redeliver`).catch((error) => { if (error.status !== 409 && error.status !== 404) throw error; });
-        fates.begin(row);
+        await requeue(row);
         done += 1;
       }
       toast(`${many(done, 'message')} queued again.`);

@@ -56,7 +56,8 @@ const textView = (value) => {
   return el('span', {}, shown, '… ', more);
 };
 
-const plainView = (value) => (typeof value === 'string' ? textView(value) : el('span', { class: `json-${value === null ? 'null' : typeof value}` }, String(value)));
+const plainView = (value) => (typeof value === 'string' ? textView(value)
+  : el('span', { class: `json-${value === null ? 'null' : typeof value}` }, String(value)));
 
 const memberView = (name, value, isList) => {
   const label = el('span', { class: isList ? 'json-place' : 'json-name' }, name);
@@ -73,7 +74,10 @@ const membersView = (value) => {
   const draw = () => {
     const until = Math.min(count, drawn + kChunk);
     const rows = [];
-    for (; drawn < until; drawn += 1) rows.push(memberView(names ? names[drawn] : String(drawn), value[names ? names[drawn] : drawn], isList));
+    for (; drawn < until; drawn += 1) {
+      const name = names ? names[drawn] : String(drawn);
+      rows.push(memberView(name, value[name], isList));
+    }
     more.before(...rows);
     more.textContent = `Show ${Math.min(kChunk, count - drawn)} more of ${(count - drawn).toLocaleString('en')}`;
     if (drawn === count) more.remove();
@@ -92,11 +96,12 @@ const membersView = (value) => {
 };
 
 const branchView = (value, label, open = false) => {
-  const [before, after, many] = Array.isArray(value) ? ['[', ']', 'item'] : ['{', '}', 'member'];
+  const [before, after, one] = Array.isArray(value) ? ['[', ']', 'item'] : ['{', '}', 'member'];
   const count = size(value);
   if (count === 0) return el('div', { class: 'json-row' }, label, label && ': ', before + after);
+  const inside = `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
   const view = el('details', { class: 'json-branch' },
-    el('summary', {}, label, label && ': ', el('span', { class: 'json-size' }, `${before} ${count.toLocaleString('en')} ${many}${count === 1 ? '' : 's'} ${after}`)));
+    el('summary', {}, label, label && ': ', el('span', { class: 'json-size' }, `${before} ${inside} ${after}`)));
   const fill = () => {
     if (view.open && view.children.length === 1) view.append(membersView(value));
   };

@@ -9,7 +9,9 @@ const written = ({ title, text, label, yes, no, danger = false, required = false
   const field = el('textarea', {
     rows: required ? 6 : 2, maxlength: most, required, 'aria-describedby': hint ? 'written-hint' : null,
     input: () => { if (hint) note.textContent = hint(field.value); },
-    keydown: (event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit(form.querySelector('[value=yes]')); },
+    keydown: (event) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit(form.querySelector('[value=yes]'));
+    },
   });
   const form = el('form', { method: 'dialog' },
     el('label', {}, label, field),
@@ -38,10 +40,11 @@ export const messageOf = (text) => {
   }
 };
 
-const kinds = (value) => (value === null ? 'null' : Array.isArray(value) ? 'a list' : { object: 'an object', number: 'a number', boolean: 'a boolean' }[typeof value]);
+const kKinds = { object: 'an object', number: 'a number', boolean: 'true or false' };
+const kindOf = (value) => (value === null ? 'null' : Array.isArray(value) ? 'a list' : kKinds[typeof value]);
 const messageHint = (text) => {
   const value = messageOf(text);
-  return typeof value === 'string' ? 'It is sent as a text. JSON is sent as what it is.' : `It is sent as JSON: ${kinds(value)}.`;
+  return typeof value === 'string' ? 'It is sent as a text. JSON is sent as what it is.' : `It is sent as JSON: ${kindOf(value)}.`;
 };
 
 // `changed` is called after each, whatever came of it: the session is then not what the page shows.
@@ -68,7 +71,8 @@ export function sessionActions(id, changed) {
     retry: () => perform('retry', 'The last turn is tried again', {}),
     message: async () => {
       const text = await written({
-        title: 'Send a message', text: 'The agent reads it with its next turn.', label: 'Message', yes: 'Send', no: 'Do not send', required: true, hint: messageHint,
+        title: 'Send a message', text: 'The agent reads it with its next turn.', label: 'Message', yes: 'Send', no: 'Do not send',
+        required: true, hint: messageHint,
       });
       if (text) await perform('message', 'The message is on its way', { message: messageOf(text) });
     },

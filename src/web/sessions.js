@@ -2,17 +2,24 @@
 import { get, withQuery } from './api.js';
 import { el, find, skeleton, state } from './dom.js';
 import { follow } from './live.js';
+import { oneAtATime } from './one_at_a_time.js';
+import { kStatus, statusTag } from './session_head.js';
 import { announce, showConnection, toast, useKeys } from './shell.js';
-import { clock, everySecond, exact, since } from './time.js';
-import { took } from './strip.js';
+import { took } from './story_words.js';
+import { everySecond, exact, since } from './time.js';
 
-const kStatus = { running: 'running', pending_input: 'waits for people', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
 const kPage = 50;
 const kSoon = 800;  // Milliseconds in which changes are gathered: a busy server has many.
-const kTypes = ['session_started', 'question_asked', 'session_resumed', 'session_retried', 'session_completed', 'session_failed', 'session_cancelled'];
+const kTypes = [
+  'session_started', 'question_asked', 'session_resumed', 'session_retried', 'session_completed', 'session_failed', 'session_cancelled',
+];
 
 const known = { sessions: [], next: null, agents: [] };
-const filter = () => Object.fromEntries(['status', 'agent'].map((name) => [name, new URLSearchParams(location.search).get(name) ?? '']));
+const filter = () => {
+  const query = new URLSearchParams(location.search);
+  return { status: query.get('status') ?? '', agent: query.get('agent') ?? '' };
+};
+const isFiltered = () => Object.values(filter()).some(Boolean);
 const fetchPage = (cursor = '') => get(withQuery('/agent/sessions', { ...filter(), limit: kPage, cursor }));
 
 // The filter.
@@ -31,9 +38,11 @@ const showFilter = () => {
   filterView.replaceChildren(
     choice('status', 'Status', [['', 'Any'], ...Object.entries(kStatus)]),
     choice('agent', 'Agent', [['', 'All'], ...agents.map((name) => [name, name])]),
-    Object.values(filter()).some(Boolean) && el('button', { type: 'button', class: 'quiet small', click: () => choose({ status: '', agent: '' }) }, 'Show all') || '');
+    isFiltered() ? showAll() : '');
   if (focused && filterView.querySelector(`#${focused}`)) find(focused).focus();
 };
+
+const showAll = () => el('button', { type: 'button', class: 'quiet small', click: () => choose({ status: '', agent: '' }) }, 'Show all');
 
 const choose = (changes) => {
   history.pushState(null, '', withQuery('/sessions', { ...filter(), ...changes }));
@@ -44,10 +53,17 @@ const choose = (changes) => {
 const cell = (label, attributes, ...content) => el('td', { 'data-label': label, ...attributes }, ...content);
 const ranFor = (session) => took((session.completed_at ? Date.parse(session.completed_at) : Date.now()) - Date.parse(session.created_at));
 
-const rowView = (session) => el('tr', { 'data-id': session.id, click: (event) => { if (!event.target.closest('a') && !String(getSelection())) event.currentTarget.querySelector('a').click(); } },
-  cell('Status', {}, el('span', { class: `tag ${session.status}` }, kStatus[session.status] ?? session.status)),
-  cell('Agent', { class: 'agent' }, el('a', { href: `/session/${session.id}` }, session.agent_name), session.error && el('span', { class: 'error', title: session.error }, session.error)),
-  cell('Started', {}, el('time', { datetime: session.created_at, title: exact(session.created_at), 'data-since': session.created_at }, since(session.created_at))),
+// A click anywhere in a row opens it, unless it marked some text.
+const openRow = ({ target, currentTarget }) => {
+  if (!target.closest('a') && !String(getSelection())) currentTarget.querySelector('a').click();
+};
+
+const rowView = (session) => el('tr', { 'data-id': session.id, click: openRow },
+  cell('Status', {}, statusTag(session.status)),
+  cell('Agent', { class: 'agent' },
+    el('a', { href: `/session/${session.id}` }, session.agent_name),
+    session.error && el('span', { class: 'error', title: session.error }, session.error)),
+  cell('Started', {}, el('time', { datetime: session.created_at, title: exact(session.created_at) }, since(session.created_at))),
   cell('Took', { class: 'number', 'data-ran': session.completed_at ? null : '' }, ranFor(session)),
   cell('Questions', { class: 'number' }, String(session.questions_asked)),
   cell('Id', {}, el('code', { title: session.id }, `…${session.id.slice(-12)}`)));
@@ -64,19 +80,23 @@ const rowOf = (session) => {
   return view;
 };
 
+const column = (name) => el('th', { scope: 'col', class: ['Took', 'Questions'].includes(name) ? 'number' : null }, name);
 const table = el('table', { class: 'sessions' },
-  el('thead', {}, el('tr', {}, ['Status', 'Agent', 'Started', 'Took', 'Questions', 'Id'].map((name) =>
-    el('th', { scope: 'col', class: ['Took', 'Questions'].includes(name) ? 'number' : null }, name)))), body);
+  el('thead', {}, el('tr', {}, ['Status', 'Agent', 'Started', 'Took', 'Questions', 'Id'].map(column))), body);
 const more = el('button', { type: 'button', class: 'quiet', click: () => loadMore() }, 'Load more');
 const listView = el('section', { class: 'panel list', 'aria-label': 'Sessions' }, table, el('p', { class: 'more' }, more));
 const place = el('div');
 
-const emptyView = () => (Object.values(filter()).some(Boolean)
-  ? state({ title: 'None like that', text: 'No session has this status and agent.', action: el('button', { type: 'button', class: 'quiet', click: () => choose({ status: '', agent: '' }) }, 'Show all') })
-  : state({ title: 'No session yet', text: 'A session begins when an agent is triggered, or asks people something.', action: el('a', { href: '/agents' }, 'See the agents, and try one') }));
+const emptyView = () => (isFiltered()
+  ? state({ title: 'None like that', text: 'No session has this status and agent.', action: showAll() })
+  : state({
+    title: 'No session yet', text: 'A session begins when an agent is triggered, or asks people something.',
+    action: el('a', { href: '/agents' }, 'See the agents, and try one'),
+  }));
 
 const troubleView = (error) => state({
-  kind: 'error', title: 'The sessions could not be loaded', text: `${error.message}.`, action: el('button', { type: 'button', click: () => reload() }, 'Try again'),
+  kind: 'error', title: 'The sessions could not be loaded', text: `${error.message}.`,
+  action: el('button', { type: 'button', click: () => reload() }, 'Try again'),
 });
 
 const show = () => {
@@ -85,24 +105,25 @@ const show = () => {
   if (sessions.length === 0) place.replaceChildren(emptyView());
   const rows = sessions.map(rowOf);
   // Only what is not in its place is moved: a moved element loses its focus.
-  rows.forEach((row, index) => { if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null); });
+  rows.forEach((row, index) => {
+    if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
+  });
   while (body.children.length > rows.length) body.lastElementChild.remove();
   more.parentElement.hidden = known.next === null;
   if (sessions.length > 0 && !listView.isConnected) place.replaceChildren(listView);
 };
 
-let asked = 0;  // Answers to what was asked before are late.
-const refresh = async () => {
-  const mine = asked += 1;
+const refresh = oneAtATime(async () => {
+  const asked = location.search;
   const page = await fetchPage();
-  if (mine !== asked) return;
+  if (asked !== location.search) return;
   const last = page.sessions.at(-1)?.id;
   // What is older than this page was loaded by hand, and stays. What is not in it any more has left the filter.
   const older = page.next_cursor === null ? [] : known.sessions.filter(({ id }) => id < last);
   if (older.length === 0) known.next = page.next_cursor;
   known.sessions = [...page.sessions, ...older];
   show();
-};
+});
 
 const reload = async () => {
   Object.assign(known, { sessions: [], next: null });
@@ -121,7 +142,9 @@ const reload = async () => {
 const loadMore = async () => {
   more.disabled = true;
   try {
+    const asked = location.search;
     const page = await fetchPage(known.next);
+    if (asked !== location.search) return;
     const first = page.sessions[0]?.id;
     known.sessions.push(...page.sessions);
     known.next = page.next_cursor;
@@ -129,8 +152,9 @@ const loadMore = async () => {
     if (first) body.querySelector(`[data-id="${first}"] a`).focus();
   } catch (error) {
     toast(`More could not be loaded: ${error.message}.`, 'error');
+  } finally {
+    more.disabled = false;
   }
-  more.disabled = false;
 };
 
 // The keys.
@@ -170,6 +194,7 @@ const catchUp = async () => {
 };
 follow({ types: kTypes, onEvents, refresh: catchUp, onState: showConnection });
 everySecond(() => {
-  for (const time of body.querySelectorAll('[data-since]')) time.textContent = since(time.dataset.since);
-  for (const row of body.querySelectorAll('[data-ran]')) row.textContent = ranFor(known.sessions.find(({ id }) => id === row.parentElement.dataset.id));
+  const byId = new Map(known.sessions.map((session) => [session.id, session]));
+  for (const time of body.querySelectorAll('time')) time.textContent = since(time.dateTime);
+  for (const cell of body.querySelectorAll('[data-ran]')) cell.textContent = ranFor(byId.get(cell.parentElement.dataset.id));
 });

@@ -1,17 +1,27 @@
 // A session's story as a strip from left to right: stretches of work, of waiting, and marks. Pure: no page, no clock.
-import { duration, span } from './time.js';
+import { took } from './story_words.js';
 
 const kMost = 24;  // Stretches that can be told apart on a phone.
 const kAtOnce = 20;  // Milliseconds between two that are not worth a stretch of their own.
 
-export const kStretches = { work: 'The agent works', wait: 'Waits for people', pause: 'Waits to try again', queue: 'Waits for a free worker', rest: 'Had failed', more: 'More steps' };
+export const kStretches = {
+  work: 'The agent works',
+  wait: 'Waits for people',
+  pause: 'Waits to try again',
+  queue: 'Waits for a free worker',
+  rest: 'Had ended',
+  more: 'More steps',
+};
 export const kMarks = { answer: 'Answer', sent: 'Message sent', failed: 'Failure', message: 'Message to the agent', expired: 'Time ran out' };
 
 // What follows after an event, until the next that changes it.
 const kNext = {
+  turn_started: 'work',
+  question_asked: 'wait',
+  turn_failed: 'pause',
   session_started: 'queue', session_resumed: 'queue', session_retried: 'queue',
-  turn_started: 'work', turn_failed: 'pause', turn_continued: 'queue', turn_released: 'queue', turn_discarded: 'queue', result_deferred: 'queue', ask_refused: 'queue',
-  question_asked: 'wait', session_completed: 'rest', session_failed: 'rest', session_cancelled: 'rest',
+  turn_continued: 'queue', turn_released: 'queue', result_deferred: 'queue', ask_refused: 'queue',
+  session_completed: 'rest', session_failed: 'rest', session_cancelled: 'rest',
 };
 const kMarked = {
   question_answered: ['answer', ({ by, via }) => `${by ?? 'Somebody'} answered${via ? ` (${via})` : ''}`],
@@ -21,8 +31,6 @@ const kMarked = {
   turn_failed: ['failed', ({ turn, attempt, reason }) => `Turn ${turn}, attempt ${attempt} failed: ${reason}`],
   message_queued: ['message', () => 'A message to the agent'],
 };
-
-export const took = (ms) => (ms < 60_000 ? duration(ms) : span(ms / 1000));
 
 // The stretches of the story up to `now`, without gaps but for those too short to matter. The last is `open` while the session is not over.
 export function stretches(events, now) {
@@ -62,7 +70,8 @@ const fold = (all) => {
   const middle = all.slice(side, all.length - side);
   const { from } = middle[0];
   const { to } = middle.at(-1);
-  return [...all.slice(0, side), { kind: 'more', from, to, ms: to - from, count: middle.length, failed: false, open: false }, ...all.slice(-side)];
+  const folded = { kind: 'more', from, to, ms: to - from, count: middle.length, failed: false, open: false };
+  return [...all.slice(0, side), folded, ...all.slice(-side)];
 };
 
 // Those of one kind that would lie on each other are one, with `count` and the first `titles`.

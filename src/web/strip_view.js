@@ -1,7 +1,8 @@
 // Draws a session's strip: stretches as bars of different height, marks above them. Shape tells them apart, colour only helps.
 import { el, svg } from './dom.js';
 import { clock, exact } from './time.js';
-import { inWords, kMarks, kStretches, layOut, marks, stretches, took } from './strip.js';
+import { took } from './story_words.js';
+import { inWords, kMarks, kStretches, layOut, marks, stretches } from './strip.js';
 
 const kBar = { work: [24, 30], wait: [24, 30], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
 const kRoom = 28;  // Pixels that a mark takes.
@@ -19,11 +20,14 @@ const titled = (text) => svg('title', {}, text);
 const bar = (one) => {
   const [y, height] = kBar[one.kind];
   const name = one.kind === 'more' ? `${one.count} more steps` : kStretches[one.kind];
-  const box = svg('svg', { x: `${one.x}%`, width: `${one.width}%`, y: 0, height: 58, class: 'stretch', 'data-label': one.kind === 'more' ? '…' : took(one.ms) },
-    titled(`${name}${one.kind === 'work' && one.turn ? ` (turn ${one.turn})` : ''}: ${took(one.ms)}${one.failed ? ', failed' : ''}${one.open ? ' so far' : ''}`),
-    svg('rect', { x: 1, y, width: '100%', height, rx: 3, class: `bar ${one.kind}${one.failed ? ' failed' : ''}${one.open ? ' open' : ''}` }));
-  if (['work', 'wait', 'more'].includes(one.kind)) box.append(svg('text', { x: '50%', y: 43, class: `label ${one.kind}${one.failed ? ' failed' : ''}` }));
-  return box;
+  const turn = one.kind === 'work' && one.turn ? ` (turn ${one.turn})` : '';
+  const look = `${one.kind}${one.failed ? ' failed' : ''}${one.open ? ' open' : ''}`;
+  return svg('svg', {
+    x: `${one.x}%`, width: `${one.width}%`, y: 0, height: 58, class: 'stretch', 'data-label': one.kind === 'more' ? '…' : took(one.ms),
+  },
+  titled(`${name}${turn}: ${took(one.ms)}${one.failed ? ', failed' : ''}${one.open ? ' so far' : ''}`),
+  svg('rect', { x: 1, y, width: '100%', height, rx: 3, class: `bar ${look}` }),
+  height > 10 && svg('text', { x: '50%', y: 43, class: `label ${look}` }));
 };
 
 const marked = ({ kind, x, count, titles }) => {
@@ -43,8 +47,13 @@ const fitLabels = (picture) => {
   }
 };
 
+const sample = (kind) => {
+  const height = kBar[kind][1] / 2.5;
+  return svg('svg', { width: 24, height: 16 }, svg('rect', { x: 1, y: 8 - height / 2, width: 22, height, rx: 2, class: `bar ${kind}` }));
+};
+
 const legend = (kinds, markKinds) => el('ul', { class: 'legend', 'aria-hidden': 'true' },
-  kinds.map((kind) => el('li', {}, svg('svg', { width: 24, height: 16 }, svg('rect', { x: 1, y: 8 - kBar[kind][1] / 5, width: 22, height: kBar[kind][1] / 2.5, rx: 2, class: `bar ${kind}` })), kStretches[kind])),
+  kinds.map((kind) => el('li', {}, sample(kind), kStretches[kind])),
   markKinds.map((kind) => el('li', {}, svg('svg', { width: 18, height: 16, viewBox: '-9 -8 18 16' }, mark(kind)), kMarks[kind])));
 
 const distinct = (all) => [...new Set(all.map(({ kind }) => kind))];

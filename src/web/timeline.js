@@ -1,9 +1,8 @@
 // The rows of a session's story, as a list that grows without losing what is open in it.
 import { el, shorten, svg } from './dom.js';
-import { duration, exact } from './time.js';
 import { toText } from './json_view.js';
-import { counted, deliveriesText, deliveryText } from './story.js';
-import { took } from './strip.js';
+import { attemptText, counted, deliveriesText, deliveryText, took } from './story_words.js';
+import { exact } from './time.js';
 
 const kFirst = 20;   // Rows shown of a long story's begin,
 const kLast = 40;    // and of its end.
@@ -26,14 +25,15 @@ const kIcons = {
   cancelled: 'M3 8h10',
 };
 
-const icon = (name) => svg('svg', { class: 'icon', width: 16, height: 16, viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: kIcons[name] ?? kIcons.aside }));
+const icon = (name) => svg('svg', { class: 'icon', width: 16, height: 16, viewBox: '0 0 16 16', 'aria-hidden': 'true' },
+  svg('path', { d: kIcons[name] ?? kIcons.aside }));
 
-const moment = (iso, before) => {
+const moment = (iso, before = new Date()) => {
   const date = new Date(iso);
   const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  const sameDay = before && new Date(before).toDateString() === date.toDateString();
-  return el('time', { datetime: iso, title: exact(iso) }, sameDay || date.toDateString() === new Date().toDateString() ? time
-    : `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${time}`);
+  const day = `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} `;
+  const known = [new Date(), new Date(before)].some((other) => other.toDateString() === date.toDateString());
+  return el('time', { datetime: iso, title: exact(iso) }, known ? time : day + time);
 };
 
 // `key` finds the fold again when its row is drawn anew. Its content is made when it is opened.
@@ -50,68 +50,68 @@ const fold = (key, summary, content, open = false) => {
 };
 
 const said = (key, text) => (text.length <= kText ? el('blockquote', {}, text)
-  : el('div', {}, el('blockquote', {}, shorten(text, kText)), fold(`${key}-whole`, 'The whole text', () => el('blockquote', {}, text))));
+  : el('div', {},
+    el('blockquote', {}, shorten(text, kText)),
+    fold(`${key}-whole`, 'The whole text', () => el('blockquote', {}, text))));
 
-const attemptText = (attempt) => {
-  const time = attempt.took === null ? '' : ` after ${duration(attempt.took)}`;
-  if (attempt.outcome === 'failed') return `Failed${time}: ${attempt.reason}${attempt.retryIn === null ? '' : `; tried again ${took(attempt.retryIn)} later`}`;
-  if (attempt.outcome === 'running') return 'Is running';
-  if (attempt.outcome === 'lost') return 'Ended without a word: its process stopped, or lost the turn';
-  return `Ended${time}`;
-};
+const attemptView = (attempt) =>
+  el('li', { class: attempt.outcome === 'failed' ? 'bad' : null }, moment(attempt.at), ` ${attemptText(attempt)}`);
 
 const attemptsView = ({ key, attempts }) => {
   const failed = attempts.filter(({ outcome }) => outcome === 'failed' || outcome === 'lost').length;
-  return fold(`${key}-attempts`, `${counted(attempts.length, 'attempt')}${failed ? `, ${failed} failed` : ''}`, () =>
-    el('ol', { class: 'steps' }, attempts.map((attempt) => el('li', { class: attempt.outcome === 'failed' ? 'bad' : null }, moment(attempt.at), ` ${attemptText(attempt)}`))));
+  const summary = `${counted(attempts.length, 'attempt')}${failed ? `, ${failed} failed` : ''}`;
+  return fold(`${key}-attempts`, summary, () => el('ol', { class: 'steps' }, attempts.map(attemptView)));
 };
 
 const deliveryAttempt = ({ at, ok, reason, retryIn, code }) => el('li', { class: ok ? null : 'bad' }, moment(at),
   ok ? ` sent${code ? ` (HTTP ${code})` : ''}` : ` failed: ${reason}${retryIn === null ? '' : `; tried again ${took(retryIn)} later`}`);
 
+const deliveryView = (delivery) => el('li', {},
+  deliveryText(delivery),
+  delivery.status === 'dead' && delivery.attempts.length === 0 && `: ${delivery.reason}`,
+  delivery.attempts.length > 0 && el('ol', {}, delivery.attempts.map(deliveryAttempt)));
+
+// What did not get there is shown without being asked for.
 const deliveriesView = ({ key, deliveries }) => {
   const fine = deliveries.every(({ status }) => status === 'sent' || status === 'obsolete');
-  return fold(`${key}-deliveries`, el('span', { class: fine ? null : 'bad' }, deliveriesText(deliveries)), () =>
-    el('ul', { class: 'steps' }, deliveries.map((delivery) => el('li', {},
-      deliveryText(delivery),
-      delivery.reason && delivery.status === 'dead' && !delivery.attempts.length && `: ${delivery.reason}`,
-      delivery.attempts.length > 0 && el('ol', {}, delivery.attempts.map(deliveryAttempt))))), !fine);
+  const summary = el('span', { class: fine ? null : 'bad' }, deliveriesText(deliveries));
+  return fold(`${key}-deliveries`, summary, () => el('ul', { class: 'steps' }, deliveries.map(deliveryView)), !fine);
 };
 
 const kStatus = { pending: 'waits', answered: 'answered', timed_out: 'timed out', defaulted: 'default', cancelled: 'called off' };
 
 const questionView = (question) => el('li', {},
-  question.header && el('strong', {}, `${question.header} `), el('span', { class: `tag ${question.status}` }, kStatus[question.status] ?? question.status),
+  question.header && el('strong', {}, `${question.header} `),
+  el('span', { class: `tag ${question.status}` }, kStatus[question.status] ?? question.status),
   el('div', { class: 'question' }, shorten(question.text || 'A question', kText)));
 
-const linked = (href, text) => el('a', { href }, text);
-
-const askView = (row) => [
-  row.questions.length > 1 && el('ul', { class: 'steps questions-asked' }, row.questions.map(questionView)),
-  row.questions[0].text.length > kText && row.questions.length === 1 && said(row.key, row.questions[0].text),
-  !row.over && el('p', {}, linked(`/#${row.questions[0].id}`, 'Open in the inbox')),
-  row.deliveries.length === 0 && row.questions.every(({ channels }) => channels.length === 0) && el('p', { class: 'note' }, 'Shown in the inbox; sent to nobody.'),
-  row.notes.map(({ text, reason }) => el('p', { class: 'note' }, `${text}: ${reason}`)),
+const askView = ({ key, questions, deliveries, notes, over }) => [
+  questions.length > 1 && el('ul', { class: 'steps questions-asked' }, questions.map(questionView)),
+  questions.length === 1 && questions[0].text.length > kText && said(key, questions[0].text),
+  !over && el('p', {}, el('a', { href: `/#${questions[0].id}` }, 'Open in the inbox')),
+  deliveries.length === 0 && questions.every(({ channels }) => channels.length === 0)
+    && el('p', { class: 'note' }, 'Shown in the inbox; sent to nobody.'),
+  notes.map(({ text, reason }) => el('p', { class: 'note' }, `${text}: ${reason}`)),
 ];
 
-const output = (row) => fold(`${row.key}-output`, `Output: ${counted(row.output.length, 'line')}`, () =>
-  el('pre', { class: 'output', tabindex: 0, role: 'region', 'aria-label': `Output of turn ${row.number}` }, row.output.join('\n')));
+const outputView = ({ key, number, output }) => fold(`${key}-output`, `Output: ${counted(output.length, 'line')}`, () =>
+  el('pre', { class: 'output', tabindex: 0, role: 'region', 'aria-label': `Output of turn ${number}` }, output.join('\n')));
 
 const details = (row) => [
   row.lines.map((line) => el('p', { class: row.tone === 'bad' ? 'reason bad' : 'reason' }, line)),
   row.quote && said(row.key, row.quote),
   row.body !== undefined && said(row.key, typeof row.body === 'string' ? row.body : toText(row.body, 2)),
-  row.parent && el('p', {}, linked(`/session/${row.parent}`, 'The session that started it')),
+  row.parent && el('p', {}, el('a', { href: `/session/${row.parent}` }, 'The session that started it')),
   row.kind === 'ask' && askView(row),
   row.attempts?.length > 1 && attemptsView(row),
-  row.output?.length > 0 && output(row),
+  row.output?.length > 0 && outputView(row),
   row.deliveries?.length > 0 && deliveriesView(row),
 ].flat(2);
 
 const rowView = (row, before) => el('li', { class: `row ${row.kind} ${row.tone}`, 'data-key': row.key },
   icon(row.kind === 'end' ? row.status : row.kind),
   el('div', { class: 'what' },
-    el('p', { class: 'text' }, shorten(row.text, kText), row.took !== null && el('span', { class: 'took' }, took(row.took))),
+    el('p', { class: 'text' }, shorten(row.text, kText), row.took !== null && [' ', el('span', { class: 'took' }, took(row.took))]),
     details(row)),
   moment(row.at, before));
 
@@ -128,7 +128,7 @@ const keepFolds = (old, fresh) => {
   return () => { if (focused) fresh.querySelector(`[data-fold="${focused.dataset.fold}"] > summary`)?.focus(); };
 };
 
-const signature = (row) => toText({ ...row, turn: null, output: row.output?.length });
+const signature = (row) => toText({ ...row, output: row.output?.length });
 
 // `show(rows)` brings the list up to date.
 export function timelineView() {

@@ -53,7 +53,7 @@ inTab('a card says how an agent runs, where its questions go, who may answer and
 inTab('an agent is started by mouse, its session is linked and followed, and the payload is kept for the next time', async ({ page }) => {
   await open(page);
   const poem = card(page, 'write-poem');
-  await poem.getByRole('button', { name: 'Try write-poem' }).click();
+  await poem.getByRole('button', { name: 'Try it: write-poem' }).click();
   const area = poem.getByLabel('Payload');
   assert.equal(await area.inputValue(), '{}');
   await area.fill('{"topic": "love"}');
@@ -69,20 +69,20 @@ inTab('an agent is started by mouse, its session is linked and followed, and the
   // What somebody typed is not taken away while figures change.
   assert.equal(await area.inputValue(), '{"topic": "love"}');
   await page.reload();
-  await poem.getByRole('button', { name: 'Try write-poem' }).click();
+  await poem.getByRole('button', { name: 'Try it: write-poem' }).click();
   await page.waitForFunction(() => document.querySelector('textarea').value === '{"topic": "love"}');
 });
 
 inTab('where nothing is kept, the newest session tells what to start with', async ({ page }) => {
   await open(page);
-  await card(page, 'write-poem').getByRole('button', { name: 'Try write-poem' }).click();
+  await card(page, 'write-poem').getByRole('button', { name: 'Try it: write-poem' }).click();
   await page.waitForFunction(() => document.querySelector('textarea').value === '{\n  "topic": "love"\n}');
 });
 
 inTab('an agent is started by keyboard alone', async ({ page }) => {
   await open(page);
   const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
-  for (let presses = 0; await focused() !== 'Try deploy-approval'; presses += 1) {
+  for (let presses = 0; await focused() !== 'Try it: deploy-approval'; presses += 1) {
     assert.ok(presses < 40, 'the button cannot be reached by Tab');
     await page.keyboard.press('Tab');
   }
@@ -99,7 +99,7 @@ inTab('what is no JSON object is refused before it is sent, and what the server 
   page.on('request', (request) => { if (request.method() === 'POST') sent.push(request.url()); });
   await open(page);
   const poem = card(page, 'write-poem');
-  await poem.getByRole('button', { name: 'Try write-poem' }).click();
+  await poem.getByRole('button', { name: 'Try it: write-poem' }).click();
   const area = poem.getByLabel('Payload');
   for (const [wrong, words] of [['{"topic": "love"\n"x": 1}', /not JSON \(line 2, column 1\)/], ['[1, 2]', /must be a JSON object/]]) {
     await area.fill(wrong);
@@ -150,7 +150,7 @@ for (const [look, options] of Object.entries({
 })) {
   inTab(`the page fits its screen and axe finds no fault: ${look}`, async ({ page }) => {
     await open(page);
-    await card(page, 'write-poem').getByRole('button', { name: 'Try write-poem' }).click();
+    await card(page, 'write-poem').getByRole('button', { name: 'Try it: write-poem' }).click();
     await page.getByText('The same by curl').click();
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: path.join(screenshots, `agents-${look}.png`), fullPage: true });

@@ -64,15 +64,16 @@ inTab('a second visit fetches the page and the data, and nothing else', async ({
   const again = await context.newPage();
   const devtools = await context.newCDPSession(again);
   await devtools.send('Network.enable');
-  const kept = new Set();
+  const inMemory = new Set();
+  const kept = [];
   const fetched = [];
-  devtools.on('Network.requestServedFromCache', ({ requestId }) => kept.add(requestId));
-  devtools.on('Network.responseReceived', ({ requestId, response }) => { if (!response.fromDiskCache && !kept.has(requestId)) fetched.push(response.url); });
+  devtools.on('Network.requestServedFromCache', ({ requestId }) => inMemory.add(requestId));
+  devtools.on('Network.responseReceived', ({ requestId, response }) => (response.fromDiskCache || inMemory.has(requestId) ? kept : fetched).push(response.url));
   await again.goto(`${server.url}/`);
   await settled(again);
   const paths = fetched.filter((url) => !isApi(url)).map((url) => new URL(url).pathname);
   assert.deepEqual(paths, ['/']);
-  assert.ok(kept.size > 5, `only ${kept.size} files were kept`);
+  assert.ok(kept.length > 8 && kept.every((url) => url.includes('/assets/')), `these were kept: ${kept}`);
 });
 
 inTab('every page has exactly its policy, and gives the browser nothing to complain about', async ({ context, page }) => {
@@ -84,7 +85,7 @@ inTab('every page has exactly its policy, and gives the browser nothing to compl
   };
   for (const path of ['/login', link.waiting, link.answered]) await visit(path, plainPolicy);
   await logIn(page, server, 'root');
-  for (const path of ['/questions', `/question/${waiting.id}`, `/question/${answered.id}`, '/agent/me']) await visit(path, plainPolicy);
+  for (const path of ['/questions', `/question/${waiting.id}`, `/question/${answered.id}`]) await visit(path, plainPolicy);
   for (const path of ['/', '/sessions', `/session/${done}`, `/session/${batch}`, `/session/${failed}`, '/agents', '/operations']) await visit(path, appPolicy);
   const { url } = server;
   for (const path of await page.locator('link, script').evaluateAll((nodes) => nodes.map((node) => new URL(node.href ?? node.src).pathname))) {
@@ -103,14 +104,14 @@ inTab('the policy of pages with script lets none run that is not the server\'s, 
     const tried = {
       html: attempt(() => { document.createElement('div').innerHTML = '<b>x</b>'; }),
       parser: attempt(() => new DOMParser().parseFromString('<b>x</b>', 'text/html')),
-      eval: attempt(() => (0, eval)('window.ran = true')),
       policy: attempt(() => trustedTypes.createPolicy('own', { createHTML: (text) => text })),
       script: attempt(() => { document.createElement('script').src = '/assets/x.js'; }),
     };
-    const refused = new Promise((resolve) => { document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => resolve(effectiveDirective)); });
+    // Later: what devtools run is exempt.
+    tried.eval = await new Promise((resolve) => { setTimeout(() => resolve(attempt(() => (0, eval)('window.ran = true')))); });
     const elsewhere = await fetch('http://evil.test/').then(() => 'allowed', (error) => error.constructor.name);
-    return { ...tried, elsewhere, ran: window.ran === true, directive: await refused };
+    return { ...tried, elsewhere, ran: window.ran === true };
   });
-  assert.deepEqual(outcome, { html: 'TypeError', parser: 'TypeError', eval: 'EvalError', policy: 'TypeError', script: 'TypeError', elsewhere: 'TypeError', ran: false, directive: outcome.directive });
+  assert.deepEqual(outcome, { html: 'TypeError', parser: 'TypeError', eval: 'EvalError', policy: 'TypeError', script: 'TypeError', elsewhere: 'TypeError', ran: false });
   complaints.length = 0;  // Each of these is one.
 });

@@ -26,7 +26,9 @@ const focused = (page) => page.evaluate(() => {
   if (!node || node === document.body) return null;
   const style = getComputedStyle(node);
   const box = node.getBoundingClientRect();
-  const name = node.getAttribute('aria-label') ?? (node.labels?.[0] ?? node).textContent.trim().replace(/\s+/g, ' ');
+  const named = (node.labels?.[0] ?? node).cloneNode(true);
+  named.querySelectorAll('[aria-hidden=true]').forEach((part) => part.remove());
+  const name = node.getAttribute('aria-label') ?? named.textContent.trim().replace(/\s+/g, ' ');
   return {
     name: `${node.localName} ${name}`.slice(0, 90),
     outlined: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
@@ -47,7 +49,7 @@ async function tour(page) {
 }
 
 const pages = {
-  inbox: [() => `/#${scene.waiting.id}`, ['a Inbox', 'a Sessions', 'input All of them', 'input One in ten', 'button Answer', 'button Cancel this request', 'input', 'select']],
+  inbox: [() => `/?of=one#${scene.waiting.id}`, ['a Inbox', 'a Sessions', 'input All of them', 'input One in ten', 'button Answer', 'button Cancel this request', 'input', 'select']],
   'inbox, a batch': [() => `/?of=batch#${scene.batchQuestions[0]}`, ['input staging', 'button Next', 'button Submit 3 answers']],
   sessions: [() => '/sessions', ['a Sessions', 'a ', 'select']],
   session: [() => `/session/${scene.batch}`, ['a Answer in the inbox', 'button Cancel', 'button Send a message']],

@@ -76,7 +76,10 @@ before(async () => {
     session: ['root', open(`/session/${done}`, 'h2')],
     'session-waiting': ['ana', open(`/session/${batch}`, 'h2')],
     'session-failed': ['root', open(`/session/${failed}`, 'h2')],
-    'session-unknown': ['ana', open('/session/nonsense', '.state')],
+    'session-unknown': ['ana', async (page) => {
+      await page.goto(`${server.url}/session/nonsense`);
+      await page.locator('.state').waitFor();
+    }],
     sessions: ['ana', open('/sessions', 'a[href^="/session/"]')],
     agents: ['root', open('/agents', 'h2')],
     operations: ['root', open('/operations', 'h2')],

@@ -86,7 +86,7 @@ inTab('who is not logged in is led to the login, and then to where they wanted',
     await page.getByLabel('Password').press('Enter');
     await page.waitForURL((url) => url.pathname === (path.startsWith('/agent/') ? `/question/${scene.waiting.id}` : path));
   }
-});
+}, ['status of 401']);
 
 for (const path of ['/', '/operations', 'session']) {
   const target = () => (path === 'session' ? `/session/${scene.batch}` : path);

@@ -14,10 +14,13 @@ const kNone = '00000000-0000-7000-8000-000000000000';
 const gates = new Map();  // By session.
 let mended = false;
 
-const asks = { ask: { questions: [{ header: 'Style', question: 'What style would you prefer?', options: ['haiku', 'sonnet'] }], context: {} } };
-const bigState = () => ({ rows: Array.from({ length: 20_000 }, (_, i) => ({ i, name: `row ${i}` })), text: 'x'.repeat(kBig - 700_000), tweet: '@@' });
+const kStyle = 'What style would you prefer?';
+const asks = { ask: { questions: [{ header: 'Style', question: kStyle, options: ['haiku', 'sonnet'] }] } };
+const bigState = () => ({
+  rows: Array.from({ length: 20_000 }, (_, i) => ({ i, name: `row ${i}` })), text: 'x'.repeat(kBig - 700_000), tweet: '@@',
+});
 const agents = {
-  poet: (turn) => (turn.reason === 'start' ? { ...asks, state: { topic: turn.payload.topic } } : { result: { style: turn.resume.answers['What style would you prefer?'] } }),
+  poet: (turn) => (turn.reason === 'start' ? { ...asks, state: { topic: turn.payload.topic } } : { result: { style: turn.resume.answers[kStyle] } }),
   big: () => ({ ...asks, state: bigState() }),
   broken: () => (mended ? { result: 'mended' } : { error: 'no such table: <b>orders</b>', retry: false }),
   patient: async (turn) => {
@@ -59,10 +62,10 @@ before(async () => {
   agentServer.listen(0, '127.0.0.1');
   await once(agentServer, 'listening');
   const url = (name) => `http://127.0.0.1:${agentServer.address().port}/${name}`;
+  const told = { question_callback: url('callback'), callback_events: ['question_pending', 'session_completed'] };
   browser = await startBrowser();
   server = await startServer({
-    agents: Object.fromEntries(Object.keys(agents).map((name) => [name,
-      { runner: 'http', url: url(name), ...(name === 'release-train' ? { question_callback: url('callback'), callback_events: ['question_pending', 'session_completed'] } : {}) }])),
+    agents: Object.fromEntries(Object.keys(agents).map((name) => [name, { runner: 'http', url: url(name), ...(name === 'release-train' ? told : {}) }])),
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
   await server.closeUp();
@@ -263,7 +266,9 @@ inTab('a story of thousands of steps folds its middle, and gives it out in piece
   const id = await start('poet');
   const { created_at: begin } = await settled(id);
   const at = (i) => new Date(Date.parse(begin) + i * 10).toISOString();
-  const events = Array.from({ length: 6000 }, (_, i) => ({ seq: i + 1, session_id: id, type: i % 2 ? 'turn_continued' : 'turn_started', at: at(i), data: { turn: (i >> 1) + 1, attempt: 1, reason: 'continue' } }));
+  const events = Array.from({ length: 6000 }, (_, i) => ({
+    seq: i + 1, session_id: id, type: i % 2 ? 'turn_continued' : 'turn_started', at: at(i), data: { turn: (i >> 1) + 1, attempt: 1, reason: 'continue' },
+  }));
   const history = `${server.url}/agent/session/${id}/events?*`;
   await page.route(history, (route) => (route.request().headers().accept.includes('event-stream') ? route.continue()
     : route.fulfill({ json: { events: new URL(route.request().url()).searchParams.get('after') === '0' ? events : [], next_cursor: null } })));
@@ -282,7 +287,8 @@ inTab('a session that cannot be loaded says so, and comes as soon as it can be',
   const id = await start('poet');
   await settled(id);
   const target = `${server.url}/agent/session/${id}`;
-  await page.route(target, (route) => route.fulfill({ status: 503, json: { ok: false, error: { code: 'unavailable', message: 'the database is not there' } } }));
+  const error = { code: 'unavailable', message: 'the database is not there' };
+  await page.route(target, (route) => route.fulfill({ status: 503, json: { ok: false, error } }));
   await page.goto(`${server.url}/session/${id}`);
   await page.getByRole('alert').filter({ hasText: 'the database is not there' }).waitFor();
   await page.getByRole('button', { name: 'Try again' }).click();
@@ -300,14 +306,14 @@ inTab('an unknown session is told as such', 'vera', async ({ page }) => {
 });
 
 inTab('the list shows sessions as they come, filters by address, and opens one by keyboard', 'vera', async ({ page, see }) => {
-  const failing = await server.call('POST', '/agent/ask', { agent: 'caller', questions: [{ question: 'Go?' }] }, { authorization: `Bearer ${server.askKey}` });
+  const waiting = await server.ask({ question: 'Go?' });
   await see('/sessions?status=pending_input&agent=caller');
   await page.locator('tbody tr').first().waitFor();
-  assert.deepEqual(await page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.dataset.id)), [failing.session_id]);
-  await server.call('POST', `/agent/session/${failing.session_id}/cancel`, undefined, { authorization: `Bearer ${server.askKey}` });
+  assert.deepEqual(await page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.dataset.id)), [waiting.session]);
+  await server.call('POST', `/agent/session/${waiting.session}/cancel`, undefined, { authorization: `Bearer ${server.askKey}` });
   await page.getByRole('heading', { name: 'None like that' }).waitFor();
   await page.getByRole('button', { name: 'Show all' }).first().click();
-  await page.locator(`tr[data-id="${failing.session_id}"] .tag.cancelled`).waitFor();
+  await page.locator(`tr[data-id="${waiting.session}"] .tag.cancelled`).waitFor();
   assert.equal(new URL(page.url()).search, '');
   const id = await start('poet');
   await page.locator(`tr[data-id="${id}"] .tag.pending_input`).waitFor();
@@ -322,13 +328,14 @@ const kXss = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
 inTab('what agents and people wrote is text on these pages, wherever it stands', 'vera', async ({ page, see }) => {
   const question = { header: '<b>x</b>', question: `Go? ${kXss}`, options: [kXss, 'No'] };
-  const { session_id: id, questions } = await server.call('POST', '/agent/ask', { agent: 'caller', context: { [kXss]: kXss }, questions: [question, { question: `And? ${kXss}` }] },
-    { authorization: `Bearer ${server.askKey}` });
+  const asker = { authorization: `Bearer ${server.askKey}` };
+  const batch = { agent: 'caller', context: { [kXss]: kXss }, questions: [question, { question: `And? ${kXss}` }] };
+  const { session_id: id, questions } = await server.call('POST', '/agent/ask', batch, asker);
   await server.call('POST', `/agent/answer/${id}`, { question_id: questions[0].id, answer: kXss, answered_by: kXss });
   await see(`/session/${id}`);
   await page.locator('.row.answer').waitFor();
   assert.equal(await page.locator('.row.answer blockquote').textContent(), `“${kXss}”`);
-  await server.call('POST', `/agent/session/${id}/cancel`, { reason: kXss }, { authorization: `Bearer ${server.askKey}` });
+  await server.call('POST', `/agent/session/${id}/cancel`, { reason: kXss }, asker);
   await page.locator('.error-text', { hasText: 'onerror' }).waitFor();
   await page.goto(`${server.url}/sessions?agent=${encodeURIComponent(kXss)}`);
   await page.getByRole('heading', { name: 'None like that' }).waitFor();

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { deliveriesText, deliveryText, story } from '../../src/web/story.js';
+import { story } from '../../src/web/story.js';
+import { deliveriesText, deliveryText } from '../../src/web/story_words.js';
 import { inWords, layOut, marks, stretches } from '../../src/web/strip.js';
 
 const stories = JSON.parse(readFileSync(new URL('stories.json', import.meta.url), 'utf8'));
@@ -41,7 +42,8 @@ test('questions asked together are one row, and each answer names its question',
     'answer: ben answered Checks through the API after T “unit tests”, “load test”',
     'answer: ana answered Note through the API after T “after lunch”',
   ]);
-  assert.deepEqual(rowsOf('batch')[2].questions.map(({ header, status }) => [header, status]), [['Environment', 'answered'], ['Checks', 'answered'], ['Note', 'answered']]);
+  assert.deepEqual(rowsOf('batch')[2].questions.map(({ header, status }) => `${header} ${status}`),
+    ['Environment answered', 'Checks answered', 'Note answered']);
 });
 
 test('a turn that was tried again is one row with all its attempts, their reasons and waits', () => {
@@ -66,7 +68,9 @@ test('a failure for good is told once, and a retry begins a new row for the same
 });
 
 test('a cancelled session says why', () => {
-  assert.deepEqual(told('cancelled'), ['start: caller was started', 'ask: Asked: Restart the importer?', 'cancel: The question was called off after T', 'end: Cancelled']);
+  assert.deepEqual(told('cancelled'), [
+    'start: caller was started', 'ask: Asked: Restart the importer?', 'cancel: The question was called off after T', 'end: Cancelled',
+  ]);
   assert.deepEqual(rowsOf('cancelled').at(-1).lines, ['the user cancelled the question: not needed any more']);
 });
 
@@ -131,6 +135,17 @@ test('a delivery that is tried again after the next ask still belongs to its own
   assert.deepEqual(asks.map(({ deliveries }) => deliveries.map(({ status }) => status)), [['sent'], ['obsolete']]);
 });
 
+test('a turn that another node took over goes on, though its first holder comes back', () => {
+  const events = [
+    ['turn_started', { turn: 1, attempt: 1, reason: 'start' }], ['turn_started', { turn: 1, attempt: 2, reason: 'start' }],
+    ['turn_discarded', { turn: 1, lease: 1, reason: 'its lease was lost' }], ['session_completed', {}],
+  ].map(([type, data], seq) => ({ seq, type, at: new Date(seq * 1000).toISOString(), data }));
+  const [turn] = story({ session: { status: 'completed' }, events });
+  assert.deepEqual(turn.attempts.map(({ outcome }) => outcome), ['lost', 'completed']);
+  assert.deepEqual([turn.text, turn.lines], ['Turn 1 began and gave the result', ['An attempt came back too late; nothing of it was kept.']]);
+  assert.deepEqual(stretches(events, 9000).map(({ kind, ms }) => [kind, ms]), [['work', 1000], ['work', 2000]]);
+});
+
 test('what is not known does not stop the story: no questions, no begin, events of a later version', () => {
   assert.deepEqual(told('poem', { questions: [] }).slice(2, 4), ['ask: Asked a question', 'answer: ana answered through the API after T']);
   const later = { seq: 1, type: 'moon_landed', at: '2026-01-01T00:00:00Z', data: { reason: 'why not' } };
@@ -142,10 +157,13 @@ test('what is not known does not stop the story: no questions, no begin, events 
 });
 
 test('the strip covers the story from begin to end, and milliseconds stay visible beside days', () => {
-  const events = [['session_started', 0], ['turn_started', 0, { turn: 1 }], ['question_asked', 40], ['session_resumed', 3 * 86_400_000], ['turn_started', 3 * 86_400_000, { turn: 2 }], ['session_completed', 3 * 86_400_000 + 5]]
-    .map(([type, ms, data = {}], seq) => ({ seq, type, at: new Date(Date.UTC(2026, 0, 1) + ms).toISOString(), data }));
+  const kLate = 3 * 86_400_000;
+  const events = [
+    ['session_started', 0], ['turn_started', 0, { turn: 1 }], ['question_asked', 40],
+    ['session_resumed', kLate], ['turn_started', kLate, { turn: 2 }], ['session_completed', kLate + 5],
+  ].map(([type, ms, data = {}], seq) => ({ seq, type, at: new Date(Date.UTC(2026, 0, 1) + ms).toISOString(), data }));
   const placed = layOut(stretches(events, Date.now()), []).stretches;
-  assert.deepEqual(placed.map(({ kind, ms }) => [kind, ms]), [['work', 40], ['wait', 3 * 86_400_000 - 40], ['work', 5]]);
+  assert.deepEqual(placed.map(({ kind, ms }) => [kind, ms]), [['work', 40], ['wait', kLate - 40], ['work', 5]]);
   assert.ok(Math.min(...placed.map(({ width }) => width)) > 8, 'a turn of 5 ms is not to be seen');
   assert.ok(placed[1].width > placed[0].width + placed[2].width, 'three days look short');
   assert.ok(Math.abs(placed.at(-1).x + placed.at(-1).width - 100) < 1e-9);
@@ -159,7 +177,8 @@ test('the strip tells work that failed from work that did not, and says it all i
 });
 
 test('a story of thousands of steps is a strip of few stretches, and marks that would lie on each other are one', () => {
-  const events = Array.from({ length: 4000 }, (_, i) => ({ seq: i, type: i % 2 ? 'turn_continued' : 'turn_started', at: new Date(i * 100).toISOString(), data: { turn: i >> 1 } }));
+  const at = (i) => new Date(i * 100).toISOString();
+  const events = Array.from({ length: 4000 }, (_, i) => ({ seq: i, type: i % 2 ? 'turn_continued' : 'turn_started', at: at(i), data: { turn: i >> 1 } }));
   const placed = layOut(stretches(events, 500_000), Array.from({ length: 50 }, (_, i) => ({ kind: 'sent', at: 200_000 + i, title: `${i}` })));
   assert.ok(placed.stretches.length <= 24);
   assert.equal(placed.stretches.filter(({ kind }) => kind === 'more').length, 1);

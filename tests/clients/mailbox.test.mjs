@@ -76,6 +76,8 @@ const completed = (id, ms) => eventually('the session to complete', async () => 
 }, ms);
 const events = async (id) => (await world.request('GET', `/agent/session/${id}/events`)).json.events;
 const event = (id, type, ms) => eventually(`${type} in the history`, async () => (await events(id)).find((e) => e.type === type), ms);
+// As operations tell it of the mailbox.
+const connection = async () => (await world.request('GET', '/agent/operations')).json.channels.find(({ name }) => name === 'email').connection;
 const stillPending = async (id) => assert.equal((await session(id)).status, 'pending_input');
 const answerOf = (found) => found.result.questions[0];
 
@@ -164,12 +166,15 @@ describe('replies by mail', () => {
 
   test('a mailbox that goes away and comes back is read again', options, async () => {
     const { id, toAna } = await ask();
+    await eventually('the mailbox to be open', async () => await connection() === 'connected');
     await dovecot.stop();
     await eventually('the loss in the log', () => world.log.some((line) => line.includes('mailbox_lost')), 20_000);
+    assert.equal(await connection(), 'connecting');
     await stillPending(id);
     await dovecot.start();
     await deliver(toAna, replyMail(toAna, 'Yes'));
     await completed(id, 40_000);
+    assert.equal(await connection(), 'connected');
   });
 
   test('mail that is nothing of ours is marked as seen, and gets no answer', options, async () => {

@@ -414,6 +414,9 @@ describe('slack, by Socket Mode', () => {
     old.terminate();
     await eventually('another connection', () => [...slack.sockets].some((ws) => ws !== old && ws.readyState === ws.OPEN), 15_000);
     await round('C0BROKEN');
+    const { channels } = (await world.request('GET', '/agent/operations')).json;
+    assert.deepEqual(channels.map(({ name, set_up: setUp, connection }) => [name, setUp, connection]),
+      [['url', false, null], ['slack', true, 'connected'], ['discord', false, null], ['email', false, null]]);
   });
 
   test('two hundred clicks at once are each acknowledged within Slack\'s three seconds', options, async (t) => {

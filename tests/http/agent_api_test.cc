@@ -13,7 +13,8 @@ Json poet(Site& site, const std::string& authorization = "") {
   const Response response = site.send(call);
   CAPTURE(response.body);
   REQUIRE(response.status == 200);
-  for (const auto& agent : Json::parse(response.body)["agents"]) {
+  const Json body = Json::parse(response.body);
+  for (const auto& agent : body["agents"]) {
     if (agent["name"] == "poet") return agent;
   }
   FAIL("poet is not listed");
@@ -38,16 +39,17 @@ TEST_CASE("the agents are listed by name, with what an ask of theirs would be") 
   Site site;
   const Response response = site.send(get("/agent/agents"));
   const Json agents = Json::parse(response.body)["agents"];
-  REQUIRE(agents.size() == 3);
-  CHECK(agents[0]["name"] == "loner");
-  CHECK(agents[1]["name"] == "pager");
-  CHECK(agents[1]["runner"] == "external");
-  CHECK(agents[1]["may_start"] == false);
-  CHECK(agents[2]["name"] == "poet");
-  CHECK(agents[2]["callback"] == true);
-  CHECK(agents[2]["question_timeout"] == 3600);
-  CHECK(agents[2]["on_timeout"] == "fail");
-  CHECK(agents[0]["callback"] == false);
+  REQUIRE(agents.size() == 4);
+  CHECK(agents[0]["name"] == "external");  // Of asks that name no agent.
+  CHECK(agents[1]["name"] == "loner");
+  CHECK(agents[1]["callback"] == false);
+  CHECK(agents[2]["name"] == "pager");
+  CHECK(agents[2]["runner"] == "external");
+  CHECK(agents[2]["may_start"] == false);
+  CHECK(agents[3]["name"] == "poet");
+  CHECK(agents[3]["callback"] == true);
+  CHECK(agents[3]["question_timeout"] == 3600);
+  CHECK(agents[3]["on_timeout"] == "fail");
   CHECK(response.body.find("receiver.example") == std::string::npos);
 }
 

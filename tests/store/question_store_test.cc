@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/store/fresh_database.h"
+#include "tests/support/test_postgres.h"
 
 using namespace holdpoint;
 using namespace holdpoint::test;
@@ -96,4 +97,25 @@ TEST_CASE("urgent questions of one agent or one session are found among the othe
   CHECK(asking.urgent(filter) == Ids{second.id, first.id});
   filter.agent_name = "painter";
   CHECK(asking.urgent(filter).empty());
+}
+
+TEST_CASE("deadlines are looked up by their index on SQLite, however many questions wait") {
+  if (test_postgres()) return;  // It goes by statistics of its own.
+  Asking asking;
+  for (const char* sql :
+       {"EXPLAIN QUERY PLAN SELECT id FROM agent_questions WHERE status = 'pending' AND "
+        "(deadline_at, id) > ('2026', '') ORDER BY deadline_at, id LIMIT 9",
+        "EXPLAIN QUERY PLAN SELECT id FROM agent_questions WHERE status = 'pending' AND "
+        "deadline_at <= '2026' ORDER BY deadline_at LIMIT 9",
+        "EXPLAIN QUERY PLAN SELECT deadline_at FROM agent_questions WHERE status = 'pending' ORDER "
+        "BY deadline_at LIMIT 1"}) {
+    std::string plan;
+    asking.read([&](Transaction& tx) {
+      tx.query(sql, [&](const Row& row) { plan += row.string(3) + "\n"; });
+    });
+    CAPTURE(sql);
+    CAPTURE(plan);
+    CHECK(plan.find("INDEX idx_questions_deadline") != std::string::npos);
+    CHECK(plan.find("TEMP B-TREE") == std::string::npos);
+  }
 }
