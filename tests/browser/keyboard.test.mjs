@@ -12,7 +12,7 @@ before(async () => {
   browser = await startBrowser();
   scene = await startScene();
   ({ server } = scene);
-  tab = await openTab(browser, { viewport: { width: 1280, height: 860 } });
+  tab = await openTab(browser, { viewport: { width: 1280, height: 800 } });
   await logIn(tab.page, server, 'root');
 }, { timeout: 60_000 });
 after(async () => {

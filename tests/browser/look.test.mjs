@@ -7,7 +7,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { logIn, settled, startScene } from './scene.mjs';
 import { openTab, screenshots, startBrowser } from './world.mjs';
 
-const desk = { viewport: { width: 1280, height: 860 } };
+const desk = { viewport: { width: 1280, height: 800 } };
 const looks = {
   light: { ...desk, colorScheme: 'light' },
   dark: { ...desk, colorScheme: 'dark' },
@@ -65,6 +65,7 @@ before(async () => {
     inbox: ['ana', open(`/#${waiting.id}`, '#ask-title')],
     'inbox-batch': ['ana', open(`/?of=batch#${batchQuestions[0]}`, '#ask-title')],
     'inbox-list': ['ana', open('/?of=list', '.row')],
+    'inbox-unwieldy': ['ana', open(`/?of=long#${scene.free.id}`, '#ask-title')],
     'inbox-viewer': ['vera', open(`/#${waiting.id}`, '#ask-title')],
     'inbox-empty': ['ana', instead('**/agent/questions?**', json({ questions: [], next_cursor: null }), '/', '.state')],
     'inbox-broken': ['ana', instead('**/agent/questions?**', broken, '/', '.state.error')],
