@@ -1,4 +1,5 @@
 // What our pages look like to people and to their tools: axe's rules, narrow screens, and pictures in build/screenshots/.
+// docs/inbox.png is inbox-light.png of these, docs/inbox-phone.png is inbox-batch-phone.png.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
