@@ -44,7 +44,7 @@ inTab('the inbox takes less than 100 KiB, and all but the page itself may be kep
   await page.locator('#ask-title').waitFor();
   const loaded = responses.filter((response) => !isApi(response.url()));
   const sizes = new Map();
-  for (const response of loaded) sizes.set(response.url(), (await response.body()).length);
+  for (const response of loaded) sizes.set(response.url(), Number((await response.allHeaders())['content-length']));
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const list = [...sizes].sort(([, a], [, b]) => b - a).map(([url, size]) => `${size} ${new URL(url).pathname}`).join('\n');
   assert.ok(total < kMost, `${total} bytes:\n${list}`);

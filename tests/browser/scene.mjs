@@ -60,7 +60,7 @@ export async function startScene() {
   const refuser = await startRefuser();
   const server = await startServer({
     agents: {
-      'release-train': { question_timeout: 7200 },
+      'release-train': { text: 'Asks before it rolls a version out.', question_timeout: 7200 },
       'support-desk': { question_timeout: 900, on_timeout: 'continue' },
       'deploy-approval': programmed,
       'night-watch': { question_timeout: 1500, question_callback: `${refuser.url}/hooks/night-watch` },

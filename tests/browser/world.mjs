@@ -43,14 +43,14 @@ export async function openTab(browser, options = {}) {
 
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
-// `settings`: further sections, as TOML. `demo`: with the agents of tools/demo too.
+// `agents`: by name, their front matter, and as `text` what is written about them. `settings`: further sections, as TOML. `demo`: with the agents of tools/demo too.
 export async function startServer({ agents = {}, settings = '', demo = false } = {}) {
   const binary = path.resolve(process.env.HOLDPOINT_BINARY ?? path.join(here, '../../build/release/holdpoint'));
   if (!existsSync(binary)) throw new Error(`no server at ${binary}: build it, or set HOLDPOINT_BINARY`);
   const folder = mkdtempSync(path.join(tmpdir(), 'holdpoint-browser-'));
   mkdirSync(path.join(folder, 'agents'));
-  for (const [name, fields] of Object.entries({ caller: {}, ...agents })) {
-    writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, runner: 'external', async_questions: true, ...fields }));
+  for (const [name, { text = '', ...fields }] of Object.entries({ caller: {}, ...agents })) {
+    writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, runner: 'external', async_questions: true, ...fields }) + text);
   }
   if (demo) cpSync(path.join(here, '../../tools/demo/agents'), path.join(folder, 'agents'), { recursive: true });
   const writeSettings = (port) => writeFileSync(path.join(folder, 'settings.toml'), `

@@ -64,7 +64,7 @@ before(async () => {
   server = await startServer({
     agents: {
       hostile: programmed,
-      listed: { answerers: [...payloads, ...begins('answerer')] },
+      listed: { text: marked('about'), answerers: [...payloads, ...begins('answerer')] },
       called: { question_callback: `${refuser.url}/${encodeURI(payloads[1])}?'><svg/onload=xss(20)>` },
       mailed: { channels: ['email:ana@example.org'] },
     },
@@ -221,7 +221,7 @@ inTab('on pages of sessions, with all that unfolds', async (tab) => {
 
 inTab('on the pages of agents and operations', async (tab) => {
   await logIn(tab.page, server, 'root', '/agents');
-  for (const [path, shown] of [['/agents', begins('answerer')], ['/operations', begins('refusal')]]) {
+  for (const [path, shown] of [['/agents', begins('answerer', 'about')], ['/operations', begins('refusal')]]) {
     await harmless(tab, path, async (page) => {
       await page.goto(server.url + path);
       await settled(page);
