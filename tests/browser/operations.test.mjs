@@ -30,7 +30,7 @@ before(async () => {
   browser = await startBrowser();
   receiver = await startReceiver();
   server = await startServer({
-    agents: { hooked: { question_callback: receiver.url }, quiet: {} },
+    agents: { hooked: { question_callback: receiver.url }, lost: { question_callback: 'http://127.0.0.1:1/hook' }, quiet: {} },
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
 });
@@ -173,6 +173,17 @@ inTab('a server that is gone is said above what was read last, and the page goes
   await page.getByText('The server cannot be reached.').waitFor({ state: 'hidden' });
   await page.locator('#nodes').getByRole('row').filter({ hasText: 'this one' }).waitFor();
 }, { known: ['ERR_'] });
+
+inTab('a message that is tried again says how often it was, why it failed, and when it is tried next', async ({ page }) => {
+  await open(page);
+  await server.ask(question, {}, 'lost');
+  const row = deliveries(page).getByRole('listitem').filter({ hasText: '127.0.0.1:1/hook' });
+  await row.waitFor();
+  assert.match(await row.textContent(), /^Retrying\s*Callbacks\s*Question pending.*\d attempts? · next (in \d+|now)/);
+  assert.ok((await row.locator('.error-text').textContent()).length > 5);
+  assert.equal(await row.getByRole('button').count(), 0);
+  await page.getByRole('link', { name: '1 message is tried again' }).waitFor();
+});
 
 for (const [look, options] of Object.entries({
   light: { viewport: { width: 1280, height: 900 } },
