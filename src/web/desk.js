@@ -23,10 +23,10 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     drafts.delete(id);
   });
 
-  // Learns how far an ask is settled, and by whom. Throws a Refusal.
+  // Learns how far an ask is settled, and by whom: gives what is, the latest first. Throws a Refusal.
   const lookUp = async (ask, lost = false) => {
     const questions = await fetchAsk(ask.key);
-    const done = questions.filter(({ status }) => status !== 'pending');
+    const done = questions.filter(({ status }) => status !== 'pending').sort((a, b) => b.settled_at.localeCompare(a.settled_at));
     done.forEach(({ id }) => pending.settle(id));
     pending.put(questions);
     if (done.length) settled.set(ask.key, done);
@@ -94,6 +94,7 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     },
     async loadAgents() {
       const { agents: all } = await get('/agent/agents');
+      if (JSON.stringify(all) === JSON.stringify([...agents.values()])) return;
       agents.clear();
       all.forEach((agent) => agents.set(agent.name, agent));
       onChange();

@@ -13,9 +13,16 @@ const page = (parameters) => get(withQuery('/agent/questions', { status: 'pendin
 
 // All questions of an ask, settled ones too.
 export const fetchAsk = async (key) => {
-  const [session, ask] = key.split('/');
-  const { questions } = await get(withQuery('/agent/questions', { session, limit: 20 }));
-  return questions.filter((question) => String(question.ask) === ask).sort((a, b) => a.position - b.position);
+  const [session, ask] = [key.slice(0, key.lastIndexOf('/')), Number(key.slice(key.lastIndexOf('/') + 1))];
+  const found = [];
+  let cursor = null;
+  // The newest first, and of a session it is nearly always the newest that somebody looks at.
+  do {
+    const { questions, next_cursor: next } = await get(withQuery('/agent/questions', { session, limit: kFirstPage, cursor }));
+    found.push(...questions.filter((question) => question.ask === ask));
+    cursor = questions.every((question) => question.ask >= ask) ? next : null;
+  } while (cursor);
+  return found;
 };
 
 // `order()`: which are loaded first. `onChange({fresh, settled})`: keys of asks that came, and ids of questions that are pending no more.

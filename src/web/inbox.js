@@ -91,7 +91,7 @@ function paint(anew = false) {
   const elsewhere = anew && !card.isTouched() && !visible.some(({ key }) => key === selected);
   if (wide.matches && (!selected || elsewhere)) selected = visible[0]?.key ?? null;
   toolbar.offer(facets(all), mine.size > 0);
-  toolbar.box.hidden = loaded && !all.length && !lost.length && !toolbar.isFiltered();
+  page.classList.toggle('empty', loaded && !all.length && !lost.length && !toolbar.isFiltered());
   count.textContent = countLine(all);
   list.show(visible, selected, anew);
   if (anew) listPane.scrollTo(0, 0);

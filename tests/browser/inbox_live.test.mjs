@@ -106,6 +106,21 @@ inTabs('an answer from elsewhere shows on the open card, and the draft stays to 
   await settled.getByRole('button', { name: 'Copy' }).waitFor();
 });
 
+inTabs('a row that is taken away hands its focus on', 1, async ({ page }) => {
+  const asked = [await ask('Stays?'), await ask('Goes?')];
+  await row(page, 'Stays?').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  const focused = (text) => page.waitForFunction((words) => document.activeElement.matches('.row') && document.activeElement.textContent.includes(words), text);
+  await focused('Goes?');
+  await answer(asked[1], 'No', 'ben');
+  await focused('Stays?');
+  assert.equal(await title(page).textContent(), 'Goes?', 'the card stays, to tell what happened');
+  await page.keyboard.press('Enter');
+  await title(page).filter({ hasText: 'Stays?' }).waitFor();
+  await answer(asked[0], 'No', 'ben');
+});
+
 const recordNotifications = ({ context, page }) => Promise.all([
   context.grantPermissions(['notifications']),
   page.addInitScript(() => {
@@ -187,7 +202,10 @@ inTabs('an answer whose confirmation is lost is sent again, and counts once', 1,
 
 inTabs('where no stream gets through, a look every few seconds does', 1, async ({ page }) => {
   const asked = await ask('Without a stream?');
-  await row(page, 'Without a stream?').waitFor();
+  const other = await ask('Looked at by nobody?');
+  await row(page, 'Without a stream?').click();
   await answer(asked, 'Yes', 'ben');
+  await answer(other, 'Yes', 'ben');
   await page.locator('.settled', { hasText: 'ben answered' }).waitFor();
+  await row(page, 'Looked at by nobody?').waitFor({ state: 'detached' });
 }, { known: ['ERR_FAILED'], word: 'Slow', prepare: ({ page }) => page.route('**/agent/events*', (route) => route.abort()) });
