@@ -153,8 +153,10 @@ inTab('figures that cannot be read say so and can be tried again; r reads them a
   await page.route('**/agent/operations', (route) => route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'something broke' } } }));
   await page.goto(`${server.url}/operations`);
   await page.getByRole('alert').filter({ hasText: 'Because something broke.' }).waitFor();
-  await page.unroute('**/agent/operations');
+  const again = page.waitForRequest('**/agent/operations');
   await page.getByRole('button', { name: 'Try again' }).click();
+  await again;
+  await page.unroute('**/agent/operations');
   await state(page, '1 completed').waitFor();
   const read = page.waitForRequest('**/agent/operations');
   await page.keyboard.press('r');
