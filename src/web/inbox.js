@@ -1,5 +1,5 @@
 // The inbox: what waits for an answer on one side, the one that somebody looks at on the other; on a phone one after the other.
-import { get, me } from './api.js';
+import { get, me, withQuery } from './api.js';
 import { makeCard } from './ask_card.js';
 import { makeList } from './ask_list.js';
 import { makeDesk } from './desk.js';
@@ -17,7 +17,8 @@ import { endingLine, news } from './wording.js';
 const wide = matchMedia('(min-width: 56.25rem)');
 const named = (text) => (/^[0-9a-f-]{36}$/.test(text ?? '') ? text : null);
 const inAddress = () => named(location.hash.slice(1));
-const bareAddress = () => history.replaceState(null, '', location.pathname);
+// Without the ask; a list of one agent's stays one.
+const bareAddress = () => withQuery(location.pathname, { agent: toolbar.filter.agent });
 
 let visible = [];
 let selected = null;   // Ask key.
@@ -103,6 +104,7 @@ function paint(anew = false) {
 }
 
 function filtered(what) {
+  if (what === 'agent' || what === 'all') history.replaceState(history.state, '', bareAddress() + location.hash);
   paint(true);
   // Others are the first of so many.
   if (what === 'order' && feed.partial) feed.refresh().catch(() => {});
@@ -154,7 +156,7 @@ function goOn(key, next) {
   if (wide.matches && next) {
     select(next, 'row');
   } else if (wide.matches) {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
     closeNow();
   } else {
     close();
@@ -176,7 +178,7 @@ function close() {
   } else if (history.state?.card) {
     history.back();
   } else if (selected) {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
     closeNow();
   }
 }
@@ -276,7 +278,7 @@ async function openWanted(id) {
     }));
     select(key, '', false);
   } catch {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
   }
 }
 

@@ -249,7 +249,10 @@ inTab('search, filters and order narrow the list down, and the order is remember
   assert.equal(await title(page).textContent(), 'Paint the fence?');
   assert.match(await page.locator('.count').textContent(), new RegExp(`^1 of ${all} waiting`));
   assert.match(await row(page, 'fence').locator('.left').textContent(), /^only \d+ s left$/);
-  await page.keyboard.type(' zebra');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.row').count(), all);
+  await page.keyboard.press('/');
+  await page.keyboard.type('zebra');
   await page.getByRole('button', { name: 'Clear filters' }).click();
   assert.equal(await page.locator('.row').count(), all);
   await page.getByLabel('Agent', { exact: true }).selectOption('helpdesk');
@@ -266,6 +269,11 @@ inTab('search, filters and order narrow the list down, and the order is remember
   await row(page, 'Paint the gate?').waitFor();
   assert.match(await page.locator('.row .text').first().textContent(), /fence/);
   assert.equal(await page.getByLabel('Order').inputValue(), 'urgent');
+  await page.goto(`${server.url}/?agent=helpdesk`);
+  await row(page, 'Paint the fence?').waitFor();
+  assert.equal(await page.locator('.row').count(), 1, 'an address can name an agent');
+  await page.getByLabel('Agent', { exact: true }).selectOption('');
+  assert.doesNotMatch(page.url(), /helpdesk/);
   assert.ok(await page.getByRole('button', { name: 'For me' }).isHidden(), 'in open mode nobody is somebody');
 });
 
