@@ -13,14 +13,19 @@ import { makeTryForm } from './try_form.js';
 const kGap = 2_000;
 const kRest = 15_000;
 const kManyAgents = 8;  // Above this there is a field to search them.
-const kTypes = ['session_started', 'session_completed', 'session_failed', 'session_cancelled', 'question_asked', 'question_answered', 'question_expired'];
+const kTypes = [
+  'session_started', 'session_completed', 'session_failed', 'session_cancelled', 'question_asked', 'question_answered', 'question_expired',
+];
 
 const kRunners = { command: 'Command', http: 'HTTP service', external: 'External' };
 const kRuns = {
-  command: 'A command that this server runs', http: 'A service that this server calls', external: 'Lives elsewhere, and asks by POST /agent/ask',
+  command: 'A command that this server runs', http: 'A service that this server calls',
+  external: 'Lives elsewhere, and asks by POST /agent/ask',
 };
 const kTimeouts = { fail: 'then the session fails', default: 'then its default answer counts', continue: 'then it goes on without an answer' };
-const kSchemes = { github: 'Signed as GitHub does', standard: 'Signed by Standard Webhooks', slack: 'Signed as Slack does', bearer: 'By a bearer secret' };
+const kSchemes = {
+  github: 'Signed as GitHub does', standard: 'Signed by Standard Webhooks', slack: 'Signed as Slack does', bearer: 'By a bearer secret',
+};
 const kExample = `---
 name: deploy-approval
 runner: command
@@ -60,7 +65,9 @@ function makeCard(name) {
   const [head, list, links] = [el('div', { class: 'head' }), el('dl', {}), el('p', { class: 'links' })];
   const [about, figures] = [el('p', { class: 'about' }), el('p', { class: 'figures' })];
   const form = el('div', { id: `try-${name}`, hidden: true });
-  const toggle = el('button', { type: 'button', class: 'quiet small', 'aria-expanded': 'false', 'aria-controls': form.id, 'aria-label': `Try it: ${name}` }, 'Try it');
+  const toggle = el('button', {
+    type: 'button', class: 'quiet small', 'aria-expanded': 'false', 'aria-controls': form.id, 'aria-label': `Try it: ${name}`,
+  }, 'Try it');
   toggle.addEventListener('click', () => {
     form.hidden = !form.hidden;
     toggle.setAttribute('aria-expanded', String(!form.hidden));
@@ -76,8 +83,11 @@ function makeCard(name) {
       el('span', { class: 'tag' }, asks ? 'may ask' : 'may not ask')];
   });
   const drawList = redrawn(list, facts);
-  const drawFigures = redrawn(figures, ({ known, missing }) => (missing ? `How often it asks cannot be shown: ${missing}.` : askingWords(known).join(' ')));
-  links.append(el('a', { href: withQuery('/sessions', query) }, 'Its sessions'), el('a', { href: withQuery('/', query) }, 'Questions that wait'));
+  const drawFigures = redrawn(figures, ({ known, missing }) =>
+    (missing ? `How often it asks cannot be shown: ${missing}.` : askingWords(known).join(' ')));
+  links.append(
+    el('a', { href: withQuery('/sessions', query) }, 'Its sessions'),
+    el('a', { href: withQuery('/', query) }, 'Questions that wait'));
   return {
     name,
     node: el('li', { class: 'panel agent', id: `agent-${name}` }, head, about, figures, list, el('div', { class: 'foot' }, links, toggle), form),
@@ -93,14 +103,17 @@ function makeCard(name) {
 
 const howTo = () => el('section', { class: 'panel how' },
   el('h2', {}, 'Define an agent'),
-  el('p', {}, 'An agent is a markdown file in the folder that ', el('code', {}, '[agents] dir'), ' of the settings names: some lines about how it runs, and text about it. ',
-    'Its name is the file’s. The server reads the folder when it starts, and again on SIGHUP.'),
+  el('p', {}, 'An agent is a markdown file in the folder that ', el('code', {}, '[agents] dir'), ' of the settings names: '
+    + 'some lines about how it runs, and text about it. '
+    + 'Its name is the file’s. The server reads the folder when it starts, and again on SIGHUP.'),
   el('pre', { tabindex: 0, 'aria-label': 'deploy-approval.md' }, el('code', {}, kExample)));
 
 const cards = new Map();
 const list = el('ul', { class: 'agents' });
 const note = el('p', { class: 'note none', hidden: true });
-const field = el('input', { type: 'search', id: 'agent-search', 'aria-label': 'Search agents by name', placeholder: 'Search by name', autocomplete: 'off' });
+const field = el('input', {
+  type: 'search', id: 'agent-search', 'aria-label': 'Search agents by name', placeholder: 'Search by name', autocomplete: 'off',
+});
 const search = el('div', { class: 'search', hidden: true }, field);
 const page = el('div', { class: 'wide' }, search, note, list);
 let loaded = false;

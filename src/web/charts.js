@@ -86,7 +86,8 @@ const anchor = (i, ticks) => (i === 0 ? 'start' : i === ticks.length - 1 ? 'end'
 export function axisLabels(axis) {
   const room = labelRoom(axis.ticks);
   return svg('svg', { class: 'axis', 'aria-hidden': 'true' }, axis.ticks.map(({ seconds, at }, i) =>
-    room[i] !== 'never' && svg('text', { class: room[i], x: percent(at), y: 12, 'text-anchor': anchor(i, axis.ticks) }, span(seconds))));
+    room[i] !== 'never' && svg('text', { class: room[i], x: percent(at), y: 12, 'text-anchor': anchor(i, axis.ticks) },
+      i === 0 ? `≤ ${span(seconds)}` : span(seconds))));
 }
 
 export const tookWords = ({ count, from, to }) => {

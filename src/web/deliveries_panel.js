@@ -45,7 +45,8 @@ function makeFates() {
     // A list that was asked for after `since` has the row: it did not stay queued.
     see: (row, since) => {
       const known = fates.get(row.id);
-      if (known && known.fate === 'delivery_requeued' && known.at < since) known.fate = row.status === 'dead' ? 'delivery_dead' : 'delivery_failed';
+      if (known?.fate !== 'delivery_requeued' || known.at >= since) return;
+      known.fate = row.status === 'dead' ? 'delivery_dead' : 'delivery_failed';
     },
     forget: () => {
       for (const [id, { at }] of fates) if (Date.now() - at > kLinger) fates.delete(id);
@@ -62,8 +63,8 @@ const rowOf = (row, fate, resend) => {
   const [word, kind] = settled ? kFates[fate] : dead ? ['Dead', 'bad'] : ['Retrying', 'warn'];
   return el('li', { 'data-delivery': row.id },
     el('div', { class: 'what' },
-      el('p', {}, el('span', { class: `tag ${kind}` }, word), el('strong', {}, channelWord(row.channel)), el('span', {}, eventWords(row.event)),
-        el('span', { class: 'note' }, ago(row.created_at))),
+      el('p', {}, el('span', { class: `tag ${kind}` }, word), el('strong', {}, channelWord(row.channel)),
+        el('span', {}, eventWords(row.event)), el('span', { class: 'note' }, ago(row.created_at))),
       el('p', { class: 'to' }, el('code', {}, row.destination)),
       row.last_error && el('p', { class: 'error-text' }, row.last_error),
       el('p', { class: 'note' }, row.attempts ? many(row.attempts, 'attempt') : 'Not tried', ' · ',
@@ -97,7 +98,8 @@ export function makeDeliveriesPanel(node, refresh) {
   const resendAll = async (rows) => {
     const sure = await confirmed({
       title: `Redeliver ${many(rows.length, 'message')}?`,
-      text: 'Each is sent again under its own id, so that a receiver that has it already can tell. People are not told of what is settled by now.',
+      text: 'Each is sent again under its own id, so that a receiver that has it already can tell. '
+        + 'People are not told of what is settled by now.',
       yes: 'Redeliver all', no: 'Not now', danger: false,
     });
     if (!sure) return;
@@ -120,8 +122,10 @@ export function makeDeliveriesPanel(node, refresh) {
 
   const summary = ({ dead, retrying }) => {
     if (dead + retrying === 0) return 'Every message has arrived, or is on its way.';
-    return [dead && `${many(dead, 'message')} dead: given up on, and not tried again.`, retrying && `${many(retrying, 'message')} being tried again.`]
-      .filter(Boolean).join(' ');
+    return [
+      dead && `${many(dead, 'message')} dead: given up on, and not tried again.`,
+      retrying && `${many(retrying, 'message')} being tried again.`,
+    ].filter(Boolean).join(' ');
   };
 
   const draw = redrawn(node, ({ counts }) => {
@@ -130,13 +134,15 @@ export function makeDeliveriesPanel(node, refresh) {
     const left = lists.dead.filter(({ id }) => !fates.of(id) || fates.of(id) === 'delivery_dead');
     const head = el('div', { class: 'head' }, el('h2', {}, 'Messages that did not arrive'),
       progress ? el('span', { role: 'status' }, progress)
-        : left.length > 1 && el('button', { type: 'button', class: 'small', 'data-key': 'all', click: () => resendAll(left) }, `Redeliver all ${left.length}`));
+        : left.length > 1 && el('button', { type: 'button', class: 'small', 'data-key': 'all', click: () => resendAll(left) },
+          `Redeliver all ${left.length}`));
     return [
       head,
       el('p', { class: 'note' }, summary(counts)),
       !may('admin') && counts.dead + counts.retrying > 0 && el('p', { class: 'note' }, 'An admin can see which, and send them again.'),
       shown.length > 0 && el('ul', { class: 'deliveries' }, shown.map((row) => rowOf(row, fates.of(row.id), resend))),
-      lists.more && el('p', { class: 'note' }, `Only the newest are listed: ${kPage} dead, and those tried again among the newest ${kPendingPage} on their way.`),
+      lists.more && el('p', { class: 'note' },
+        `Only the newest are listed: ${kPage} dead, and those tried again among the newest ${kPendingPage} on their way.`),
     ];
   });
   const show = () => draw({ counts: facts, lists, progress, fates: [...fates.besides([])].map(({ id }) => [id, fates.of(id)]) });
@@ -150,11 +156,11 @@ export function makeDeliveriesPanel(node, refresh) {
       facts = { dead: deliveries.dead, retrying };
       if (may('admin')) {
         const [dead, pending] = await Promise.all([
-          list(deliveries.dead > 0, 'dead', kPage), list(deliveries.pending > 0, 'pending', kPendingPage)]);
+          list(deliveries.dead > 0, 'dead', kPage), list(retrying > 0, 'pending', kPendingPage)]);
         lists = {
           dead: dead.deliveries,
           retrying: pending.deliveries.filter(({ attempts }) => attempts > 0),
-          more: Boolean(dead.next_cursor) || Boolean(retrying && pending.next_cursor),
+          more: Boolean(dead.next_cursor ?? pending.next_cursor),
         };
       }
       for (const row of [...lists.dead, ...lists.retrying]) fates.see(row, since);

@@ -25,7 +25,9 @@ export function verdict({ set_up: setUp, delivered, retrying, dead, last_deliver
     return { word: 'Not set up', kind: owed ? 'warn' : '', why: owed ? 'Messages are owed to it, but nothing can be sent.' : '' };
   }
   const worse = failed && (!sent || Date.parse(failed) > Date.parse(sent));
-  if (worse && owed > 0) return { word: 'Failing', kind: 'bad', why: sent ? 'Nothing has arrived since the last error.' : 'Nothing has arrived yet.' };
+  if (worse && owed > 0) {
+    return { word: 'Failing', kind: 'bad', why: sent ? 'Nothing has arrived since the last error.' : 'Nothing has arrived yet.' };
+  }
   if (retrying > 0) return { word: 'Retrying', kind: 'warn', why: 'Some messages arrive, some are tried again.' };
   if (delivered > 0) return { word: 'Working', kind: 'good', why: dead ? 'Messages arrive; those that are dead are not tried again.' : '' };
   return dead > 0 ? { word: 'Failing', kind: 'bad', why: 'Nothing has arrived yet.' } : { word: 'Nothing sent yet', kind: '', why: '' };

@@ -13,7 +13,8 @@ const kGap = 2_000;     // Between two looks, however much happens.
 const kRest = 15_000;   // What happens without an event is seen after this.
 // Those that change a figure. What agents print, for one, does not.
 const kTypes = [
-  'session_started', 'session_resumed', 'session_completed', 'session_failed', 'session_cancelled', 'session_retried', 'turn_started', 'turn_failed',
+  'session_started', 'session_resumed', 'session_completed', 'session_failed', 'session_cancelled', 'session_retried',
+  'turn_started', 'turn_failed',
   'question_asked', 'question_answered', 'question_expired', 'question_cancelled',
   'delivery_sent', 'delivery_failed', 'delivery_dead', 'delivery_obsolete', 'delivery_requeued', 'destination_disabled',
 ];
@@ -32,7 +33,8 @@ const page = el('div', { class: 'wide operations' },
 const draw = {
   about: redrawn(parts.about, ({ version, database, now, trouble }) => [
     `Holdpoint ${version} on ${kDatabases[database] ?? database} · `,
-    ...(trouble ? [el('span', { class: 'error-text' }, `These figures are of `, ago(now), ` and could not be read again: ${trouble}`)] : ['read ', ago(now)]),
+    trouble ? el('span', { class: 'error-text' }, 'these figures were read ', ago(now), `, and not again since: ${trouble}.`)
+      : el('span', {}, 'read ', ago(now)),
   ]),
   tiles: redrawn(parts.tiles, tiles),
   sessions: redrawn(parts.sessions, sessionStates),
@@ -43,12 +45,16 @@ const draw = {
 const deliveries = makeDeliveriesPanel(parts.deliveries, () => refresh());
 
 let figures = null;
+let looks = 0;
+let shown = 0;
 let asked = false;  // By somebody, who is told.
+
+const sayAbout = (trouble) => draw.about({ version: figures.version, database: figures.database, now: figures.now, trouble });
 
 const show = () => {
   const { questions, sessions, turns_running, turns_due, deliveries: owed, channels, agents, time_bounds, window, nodes } = figures;
   setServerClock(figures.now);
-  draw.about({ ...figures, agents: 0 });
+  sayAbout();
   draw.tiles({ questions, turns_running, turns_due, deliveries: owed, channels });
   draw.sessions(sessions);
   draw.times({ agents, time_bounds, window });
@@ -60,7 +66,7 @@ const show = () => {
 const complain = (error) => {
   if (figures) {
     // That the server is gone is said above the page.
-    draw.about({ ...figures, trouble: error.message });
+    if (error.status !== 0) sayAbout(error.message);
     return;
   }
   find('content').replaceChildren(state({
@@ -72,7 +78,10 @@ const complain = (error) => {
 // Throws a Refusal, after it was shown.
 async function load() {
   try {
+    const mine = looks += 1;
     const fresh = await get('/agent/operations');
+    if (mine < shown) return;  // Overtaken by a later look.
+    shown = mine;
     figures = fresh;
     show();
     await deliveries.update(fresh);
@@ -82,7 +91,15 @@ async function load() {
   }
 }
 
-const refresh = paced(() => load().then(() => { if (asked) announce('The figures were read again'); }, () => {}).then(() => { asked = false; }), kGap);
+const refresh = paced(async () => {
+  try {
+    await load();
+    if (asked) announce('The figures were read again');
+  } catch {
+    // It was shown.
+  }
+  asked = false;
+}, kGap);
 
 find('content').replaceChildren(el('div', { class: 'wide' }, skeleton(6)));
 useKeys([[['r'], 'Read the figures again', look]]);

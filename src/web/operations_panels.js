@@ -1,6 +1,7 @@
 // The panels of the operations page that only show. Each gets the figures and gives elements.
 import { ago } from './ages.js';
 import { axisLabels, spread, stackedBar, timeAxis } from './charts.js';
+import { withQuery } from './api.js';
 import { el } from './dom.js';
 import { channelWord, connectionWords, many, verdict } from './figures.js';
 import { duration } from './time.js';
@@ -22,7 +23,8 @@ export const tiles = ({ questions, turns_running: running, turns_due: due, deliv
 };
 
 const kStates = [
-  ['running', 'running'], ['pending_input', 'waiting for a person'], ['completed', 'completed'], ['failed', 'failed'], ['cancelled', 'cancelled'],
+  ['running', 'running'], ['pending_input', 'waiting for a person'],
+  ['completed', 'completed'], ['failed', 'failed'], ['cancelled', 'cancelled'],
 ];
 
 export const sessionStates = (sessions) => {
@@ -38,7 +40,8 @@ export const sessionStates = (sessions) => {
 };
 
 const row = (agent, bounds, axis) => el('tr', { role: 'row' },
-  el('th', { role: 'rowheader', scope: 'row' }, el('a', { href: `/sessions?agent=${encodeURIComponent(agent.name)}`, 'data-key': agent.name }, agent.name)),
+  el('th', { role: 'rowheader', scope: 'row' },
+    el('a', { href: withQuery('/sessions', { agent: agent.name }), 'data-key': agent.name }, agent.name)),
   el('td', { role: 'cell', class: 'plot' }, spread(agent, bounds, axis)),
   el('td', { role: 'cell', class: 'number', 'data-name': 'median' }, duration(agent.median_seconds * 1000)),
   el('td', { role: 'cell', class: 'number', 'data-name': '95 %' }, duration(agent.p95_seconds * 1000)),
@@ -57,7 +60,7 @@ export const answerTimes = ({ agents, time_bounds: bounds, window }) => {
     el('span', { class: 'note' }, `Of the newest ${count(window.answers)} answers`));
   const quiet = silent.length > 0 && el('p', { class: 'note' }, `No answers yet: ${silent.join(', ')}`);
   if (answered.length === 0) {
-    return [title, el('p', { class: 'note' }, 'Nobody has answered a question yet. Median and spread show here by agent once somebody has.'), quiet];
+    return [title, el('p', { class: 'note' }, 'Nobody has answered a question yet. Once somebody has, it shows here by agent.'), quiet];
   }
   const axis = timeAxis(answered, bounds);
   return [
@@ -65,8 +68,8 @@ export const answerTimes = ({ agents, time_bounds: bounds, window }) => {
     el('table', { role: 'table', class: 'times' }, head(axis),
       el('tbody', { role: 'rowgroup' }, answered.map((agent) => row(agent, bounds, axis)))),
     el('p', { class: 'key note', 'aria-hidden': 'true' },
-      el('span', { class: 'mark median' }), 'median', el('span', { class: 'mark p95' }), '95 % are quicker',
-      el('span', { class: 'mark bar-of-times' }), 'how many took that long'),
+      [['median', 'median'], ['p95', '95 % are quicker'], ['bar-of-times', 'how many took that long']].map(([kind, word]) =>
+        el('span', {}, el('span', { class: `mark ${kind}` }), word))),
     quiet,
   ];
 };
@@ -84,8 +87,8 @@ const channelCard = (channel) => {
     used && el('dl', { class: 'three' },
       fact('Delivered', count(channel.delivered)), fact('Retrying', count(channel.retrying)), fact('Dead', count(channel.dead))),
     channel.last_delivered_at && el('p', {}, 'Last delivered ', ago(channel.last_delivered_at)),
-    channel.last_error && el('p', { class: kind === 'good' ? 'note' : 'error-text' }, 'Last error ', channel.last_error_at && ago(channel.last_error_at), ': ',
-      el('q', {}, channel.last_error)));
+    channel.last_error && el('p', { class: kind === 'good' ? 'note' : 'error-text' },
+      'Last error ', channel.last_error_at && ago(channel.last_error_at), ': ', channel.last_error));
 };
 
 export const channelHealth = ({ channels, window }) => [
@@ -110,8 +113,8 @@ export const nodeList = ({ nodes }) => {
     mixed && el('p', { class: 'complaint' }, 'Live nodes run different versions.'),
     nodes.length === 0 ? el('p', { class: 'note' }, 'No node has said that it is there.')
       : el('table', { role: 'table', class: 'nodes' },
-        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ['Host', 'State', 'Address', 'Version', 'Started', 'Last seen'].map((word) =>
-          el('th', { role: 'columnheader', scope: 'col' }, word)))),
+        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' },
+          ['Host', 'State', 'Address', 'Version', 'Started', 'Last seen'].map((word) => el('th', { role: 'columnheader', scope: 'col' }, word)))),
         el('tbody', { role: 'rowgroup' }, nodes.map(nodeRow))),
   ];
 };

@@ -87,7 +87,9 @@ function curlBox(agent, area) {
 
 export function makeTryForm(agent) {
   const [areaId, complaintId] = [`payload-${agent}`, `complaint-${agent}`];
-  const area = el('textarea', { id: areaId, rows: 5, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', 'aria-describedby': complaintId }, '{}');
+  const area = el('textarea', {
+    id: areaId, rows: 5, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', 'aria-describedby': complaintId,
+  }, '{}');
   const complaint = el('p', { id: complaintId, class: 'complaint', role: 'alert', hidden: true });
   const button = el('button', {}, 'Start a session');
   const list = el('ul', { class: 'started', 'aria-label': `Sessions of ${agent} started here` });
@@ -135,7 +137,8 @@ export function makeTryForm(agent) {
   });
   const form = el('form', { class: 'try', submit },
     el('label', { for: areaId }, 'Payload, as JSON'), area, complaint,
-    el('p', { class: 'buttons' }, button, el('span', { class: 'note keys-hint' }, el('kbd', {}, 'Ctrl'), el('kbd', {}, 'Enter'), 'does the same')),
+    el('p', { class: 'buttons' }, button,
+      el('span', { class: 'note keys-hint' }, el('kbd', {}, 'Ctrl'), el('kbd', {}, 'Enter'), 'does the same')),
     curl.box, list);
   return form;
 }

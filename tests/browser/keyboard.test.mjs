@@ -12,7 +12,7 @@ before(async () => {
   browser = await startBrowser();
   scene = await startScene();
   ({ server } = scene);
-  tab = await openTab(browser, { viewport: { width: 1280, height: 860 } });
+  tab = await openTab(browser, { viewport: { width: 1280, height: 800 } });
   await logIn(tab.page, server, 'root');
 }, { timeout: 60_000 });
 after(async () => {
@@ -54,7 +54,7 @@ const pages = {
   sessions: [() => '/sessions', ['a Sessions', 'a ', 'select']],
   session: [() => `/session/${scene.batch}`, ['a Answer in the inbox', 'button Cancel', 'button Send a message']],
   'session that failed': [() => `/session/${scene.failed}`, ['button Try again']],
-  agents: [() => '/agents', ['button Try deploy-approval', 'a Its sessions']],
+  agents: [() => '/agents', ['button Try it: deploy-approval', 'a Its sessions']],
   operations: [() => '/operations', ['a ', 'button ']],
   'plain list': [() => '/questions', ['a Holdpoint', 'a Roll version', 'button Log out']],
   question: [() => `/question/${scene.waiting.id}`, ['a Holdpoint', 'input All of them', 'textarea Or in your own words', 'button Answer', 'button Cancel this request', 'a All questions']],

@@ -1,4 +1,5 @@
 // What our pages look like to people and to their tools: axe's rules, narrow screens, and pictures in build/screenshots/.
+// docs/inbox.png is inbox-light.png of these, docs/inbox-phone.png is inbox-batch-phone.png.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { logIn, settled, startScene } from './scene.mjs';
 import { openTab, screenshots, startBrowser } from './world.mjs';
 
-const desk = { viewport: { width: 1280, height: 860 } };
+const desk = { viewport: { width: 1280, height: 800 } };
 const looks = {
   light: { ...desk, colorScheme: 'light' },
   dark: { ...desk, colorScheme: 'dark' },
@@ -65,6 +66,7 @@ before(async () => {
     inbox: ['ana', open(`/#${waiting.id}`, '#ask-title')],
     'inbox-batch': ['ana', open(`/?of=batch#${batchQuestions[0]}`, '#ask-title')],
     'inbox-list': ['ana', open('/?of=list', '.row')],
+    'inbox-unwieldy': ['ana', open(`/?of=long#${scene.free.id}`, '#ask-title')],
     'inbox-viewer': ['vera', open(`/#${waiting.id}`, '#ask-title')],
     'inbox-empty': ['ana', instead('**/agent/questions?**', json({ questions: [], next_cursor: null }), '/', '.state')],
     'inbox-broken': ['ana', instead('**/agent/questions?**', broken, '/', '.state.error')],

@@ -36,8 +36,8 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  await server?.stop();
   receiver?.stop();
+  await server?.stop();
 });
 
 // Runs `act` in a tab of its own; the browser must have had nothing to complain about but what `known` has.
@@ -160,6 +160,19 @@ inTab('figures that cannot be read say so and can be tried again; r reads them a
   await page.keyboard.press('r');
   await read;
 }, { known: ['500'] });
+
+inTab('a server that is gone is said above what was read last, and the page goes on by itself once it is back', async ({ page }) => {
+  await open(page);
+  await page.getByRole('img', { name: 'Live' }).waitFor();
+  await server.crash();
+  await page.getByText('The server cannot be reached.').waitFor();
+  await state(page, '1 completed').waitFor();
+  await server.restart();
+  await server.ask(question, {}, 'quiet');
+  await page.getByRole('link', { name: '7 questions wait' }).waitFor({ timeout: 20_000 });
+  await page.getByText('The server cannot be reached.').waitFor({ state: 'hidden' });
+  await page.locator('#nodes').getByRole('row').filter({ hasText: 'this one' }).waitFor();
+}, { known: ['ERR_'] });
 
 for (const [look, options] of Object.entries({
   light: { viewport: { width: 1280, height: 900 } },

@@ -36,18 +36,16 @@ export async function startRefuser(status = 410) {
 
 export const release = {
   header: 'Release',
-  question: 'Roll version 4.2.0 out to all customers now?\nThe canary has run for two hours without a single error.',
+  question: 'Roll version 4.2.0 out to all customers now?',
   options: [
     { label: 'All of them', description: 'Ten thousand machines in about twenty minutes', recommended: true },
     { label: 'One in ten', description: 'and ask me again tomorrow' },
     { label: 'Not now' },
   ],
 };
-export const context = {
-  version: '4.2.0',
-  commit: '9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0',
-  canary: { hours: 2, errors: 0, regions: ['eu-west', 'us-east'] },
-};
+export const context = { version: '4.2.0', commit: '9f8e7d6', canary: 'two hours in eu-west and us-east, no error' };
+// What does not break at a space, and what is no text.
+const unwieldy = { digest: '9f8e7d6c5b4a39281706f5e4d3c2b1a0'.repeat(4), recipients: { lists: ['all', 'board'], count: 1204 } };
 const deploy = {
   questions: [
     { question: 'Deploy to which environment?', header: 'Environment', options: [{ label: 'staging', recommended: true }, 'production'], allow_other: false },
@@ -62,11 +60,11 @@ export async function startScene() {
   const refuser = await startRefuser();
   const server = await startServer({
     agents: {
-      'release-train': {},
+      'release-train': { question_timeout: 7200 },
       'support-desk': { question_timeout: 900, on_timeout: 'continue' },
       'deploy-approval': programmed,
-      'night-watch': { question_callback: `${refuser.url}/hooks/night-watch` },
-      'a-rather-long-agent-name-that-somebody-thought-of': { allow_cancel: false },
+      'night-watch': { question_timeout: 1500, question_callback: `${refuser.url}/hooks/night-watch` },
+      'quarterly-newsletter-and-announcements': { question_timeout: 86_400, allow_cancel: false },
     },
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
@@ -95,7 +93,7 @@ async function fill(server) {
   const cancelled = await server.ask({ question: 'Restart the importer?', options: ['Yes', 'No'] });
   const dead = await server.ask({ question: 'The disk of db-3 is nearly full. Add another?', header: 'Disk', options: ['Add 200 GB', 'Leave it'] }, {}, 'night-watch');
   const several = await server.ask({ question: 'Which reports shall I send?', multi_select: true, options: ['Sales', 'Stock', 'Returns', 'Complaints', 'Forecast'] }, {}, 'support-desk');
-  const free = await server.ask({ question: 'What shall the subject line say?' }, {}, 'a-rather-long-agent-name-that-somebody-thought-of');
+  const free = await server.ask({ question: 'What shall the subject line of the autumn newsletter say?' }, unwieldy, 'quarterly-newsletter-and-announcements');
   const waiting = await server.ask(release, context, 'release-train');
   const link = {};
   for (const [name, { id }] of Object.entries({ answered, cancelled, several, free, waiting })) link[name] = await server.link(id, 'ana@example.org');
