@@ -14,6 +14,7 @@ import { makeToolbar } from './toolbar.js';
 import { makeUnsentBar } from './unsent_bar.js';
 import { endingLine, news } from './wording.js';
 
+const kGlance = 150;   // ms
 const wide = matchMedia('(min-width: 56.25rem)');
 const named = (text) => (/^[0-9a-f-]{36}$/.test(text ?? '') ? text : null);
 const inAddress = () => named(location.hash.slice(1));
@@ -78,9 +79,20 @@ function drawCard() {
   if (!view) return;
   const now = [view.ask, ...view.done, view.complaints, desk.agents.get(view.ask.agent)];
   if (now.length === drawn.length && now.every((part, i) => part === drawn[i])) return;
+  if (drawn[0]?.key !== view.ask.key) seeRest(view.ask);
   drawn = now;
   if (card.box.parentElement !== cardPane) cardPane.replaceChildren(card.box);
   card.show(view);
+}
+
+// A part of it may have been settled before: the list tells only of what waits. Whoever is just passing by does not need to know.
+function seeRest(ask) {
+  setTimeout(async () => {
+    if (selected !== ask.key || !desk.pending.asks.has(ask.key)) return;
+    const done = await desk.lookUp(ask).catch(() => []);
+    if (selected !== ask.key) desk.pass(ask.key);
+    if (done.length) paint();
+  }, kGlance);
 }
 
 // `anew`: the filter is another.
@@ -117,7 +129,7 @@ function select(key, to = '', inHistory = true) {
   const view = desk.viewOf(key);
   if (!view) return;
   const wasOpen = selected !== null;
-  if (selected !== key && desk.viewOf(selected)?.ask.lost === false) desk.clear(selected);
+  if (selected !== key) desk.pass(selected);
   if (!wide.matches && !wasOpen) scrolled = scrollY;
   selected = key;
   const { id } = view.ask;
@@ -245,7 +257,7 @@ async function watch(ask) {
     return;
   }
   if (selected !== ask.key) {
-    desk.clear(ask.key);
+    desk.pass(ask.key);
   } else if (ended.length) {
     announce(endingLine(ended[0], me.name));
   } else if (!desk.viewOf(ask.key)) {

@@ -191,6 +191,19 @@ inTab('a batch needs all its answers; drafts stay while others are looked at, an
   await page.locator('.settled', { hasText: 'cancelled this request' }).waitFor();
 });
 
+inTab('a batch that was answered in part before shows who answered what', async ({ page }) => {
+  const batch = await askBatch([{ question: 'Still open?', options: yesNo }, { question: 'Answered long ago?', options: yesNo }]);
+  await server.call('POST', `/agent/answer/${batch.session_id}`, { question_id: batch.questions[1].id, answer: 'No', answered_by: 'ben' });
+  await page.goto(server.url);
+  await page.getByRole('button', { name: 'Question 2 of 2, settled' }).click();
+  await page.locator('.settled', { hasText: /^ben answered by the API, just now:No/ }).waitFor();
+  await page.keyboard.press('p');
+  await page.keyboard.press('1');
+  await page.keyboard.press('Enter');
+  await toast(page, 'Answered: Yes').waitFor();
+  assert.equal((await server.question(batch.questions[0].id)).answer, 'Yes');
+});
+
 inTab('a request is cancelled only after a second thought', async ({ page }) => {
   const { questions: [{ id }] } = await askBatch([{ question: 'Needed?', options: yesNo }]);
   await page.goto(server.url);
