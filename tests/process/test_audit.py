@@ -181,7 +181,7 @@ def days_work(world):
     scripted = Holder(server, {**ana.headers, "X-CSRF-Token": me["csrf"], "Origin": server.url})
     scripted.answer(asked["session_id"], "yes").expect(200)
     log.expect(("asker", id_of(ask_key), "question_asked", f"session:{asked['session_id']}"),
-               ("ana", "user:ana", "question_answered", f"question:{asked['questions'][0]['id']}", "as ana via api"))
+               ("ana", "user:ana", "question_answered", f"question:{asked['questions'][0]['id']}", "as ana via web"))
     home = read_page(ana.get("/"))
     equal(form(ana, "/logout", home.hidden).status, 303, "the logout")
     log.expect(("ana", "user:ana", "logged_out", "user:ana"))
