@@ -154,6 +154,12 @@ function show(agents, figuresOf) {
   if (!page.isConnected) find('content').replaceChildren(page);
 }
 
+const trouble = el('div');
+const drawTrouble = redrawn(trouble, (message) => state({
+  kind: 'error', title: 'The agents cannot be shown', text: `Because ${message}.`,
+  action: el('button', { type: 'button', 'data-key': 'again', click: () => refresh() }, 'Try again'),
+}));
+
 // Throws a Refusal, after it was shown.
 async function load() {
   const reason = ({ message }) => ({ missing: message });
@@ -166,10 +172,8 @@ async function load() {
     loaded = true;
   } catch (error) {
     if (!loaded) {
-      find('content').replaceChildren(state({
-        kind: 'error', title: 'The agents cannot be shown', text: `Because ${error.message}.`,
-        action: el('button', { type: 'button', click: () => refresh() }, 'Try again'),
-      }));
+      drawTrouble(error.message);
+      if (!trouble.isConnected) find('content').replaceChildren(trouble);
     }
     throw error;
   }

@@ -43,7 +43,7 @@ export async function call(method, path, body, signal = AbortSignal.timeout(20_0
     // The page has been open for long: what it was given has run out.
     const fresh = await send('GET', '/agent/me', undefined, signal);
     if (fresh.response.ok) Object.assign(me, fresh.json);
-    ({ response, json } = await send(method, path, body, signal));
+    ({ response, json } = await send(method, path, body, signal, parse));
   }
   if (response.ok) return json;
   if (response.status === 401) dispatchEvent(new Event('signed-out'));

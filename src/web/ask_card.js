@@ -163,7 +163,10 @@ export function makeCard({ drafts, onSubmit, onCancel, onBack, onDone }) {
       if (!form) return undefined;
       const next = view.questions.findIndex((question, i) => i > place() && !isFilled(question));
       if (!isFilled(shown) || unfilled() < 0) return card.submit();
-      return card.go(next >= 0 ? next : unfilled());
+      const moved = card.go(next >= 0 ? next : unfilled());
+      // Where there is only text to give, whoever goes on writes on.
+      if (!shown.choices.length) form?.focus();
+      return moved;
     },
     submit() {
       const empty = unfilled();

@@ -105,7 +105,6 @@ export function makeList(onChoose) {
       row?.link.scrollIntoView({ block: 'nearest' });
       return Boolean(row);
     },
-    hasFocus: () => list.contains(document.activeElement),
     tick(now = Date.now()) { rows.forEach((row) => tickRow(row, now)); },
   };
 }

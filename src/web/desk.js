@@ -30,7 +30,9 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     done.forEach(({ id }) => pending.settle(id));
     pending.put(questions);
     if (done.length) settled.set(ask.key, done);
-    if (done.length && done.length === questions.length) over.set(ask.key, { ...ask, questions: [], lost });
+    if (done.length && done.length === questions.length) {
+      over.set(ask.key, { ...ask, questions: [], lost: lost || Boolean(over.get(ask.key)?.lost) });
+    }
     return done;
   };
 
@@ -52,6 +54,7 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     onSent: ({ ask, words }) => {
       forget(ask);
       settled.delete(ask.key);
+      over.delete(ask.key);
       onSent(ask, words);
     },
     onRefused: refused,
@@ -80,6 +83,8 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     },
     // Of an ask that is over nothing is shown any more.
     clear: (key) => over.delete(key),
+    // The same, unless there is something about it that somebody must hear of.
+    pass(key) { if (over.get(key)?.lost === false) over.delete(key); },
 
     submit(ask, answers) {
       if (outbox.holds(ask.key)) return;

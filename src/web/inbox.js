@@ -1,5 +1,5 @@
 // The inbox: what waits for an answer on one side, the one that somebody looks at on the other; on a phone one after the other.
-import { get, me } from './api.js';
+import { get, me, withQuery } from './api.js';
 import { makeCard } from './ask_card.js';
 import { makeList } from './ask_list.js';
 import { makeDesk } from './desk.js';
@@ -14,10 +14,12 @@ import { makeToolbar } from './toolbar.js';
 import { makeUnsentBar } from './unsent_bar.js';
 import { endingLine, news } from './wording.js';
 
+const kGlance = 150;   // ms
 const wide = matchMedia('(min-width: 56.25rem)');
 const named = (text) => (/^[0-9a-f-]{36}$/.test(text ?? '') ? text : null);
 const inAddress = () => named(location.hash.slice(1));
-const bareAddress = () => history.replaceState(null, '', location.pathname);
+// Without the ask; a list of one agent's stays one.
+const bareAddress = () => withQuery(location.pathname, { agent: toolbar.filter.agent });
 
 let visible = [];
 let selected = null;   // Ask key.
@@ -77,9 +79,20 @@ function drawCard() {
   if (!view) return;
   const now = [view.ask, ...view.done, view.complaints, desk.agents.get(view.ask.agent)];
   if (now.length === drawn.length && now.every((part, i) => part === drawn[i])) return;
+  if (drawn[0]?.key !== view.ask.key) seeRest(view.ask);
   drawn = now;
   if (card.box.parentElement !== cardPane) cardPane.replaceChildren(card.box);
   card.show(view);
+}
+
+// A part of it may have been settled before: the list tells only of what waits. Whoever is just passing by does not need to know.
+function seeRest(ask) {
+  setTimeout(async () => {
+    if (selected !== ask.key || !desk.pending.asks.has(ask.key)) return;
+    const done = await desk.lookUp(ask).catch(() => []);
+    if (selected !== ask.key) desk.pass(ask.key);
+    if (done.length) paint();
+  }, kGlance);
 }
 
 // `anew`: the filter is another.
@@ -103,6 +116,7 @@ function paint(anew = false) {
 }
 
 function filtered(what) {
+  if (what === 'agent' || what === 'all') history.replaceState(history.state, '', bareAddress() + location.hash);
   paint(true);
   // Others are the first of so many.
   if (what === 'order' && feed.partial) feed.refresh().catch(() => {});
@@ -115,7 +129,7 @@ function select(key, to = '', inHistory = true) {
   const view = desk.viewOf(key);
   if (!view) return;
   const wasOpen = selected !== null;
-  if (selected !== key && desk.viewOf(selected)?.ask.lost === false) desk.clear(selected);
+  if (selected !== key) desk.pass(selected);
   if (!wide.matches && !wasOpen) scrolled = scrollY;
   selected = key;
   const { id } = view.ask;
@@ -154,7 +168,7 @@ function goOn(key, next) {
   if (wide.matches && next) {
     select(next, 'row');
   } else if (wide.matches) {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
     closeNow();
   } else {
     close();
@@ -176,7 +190,7 @@ function close() {
   } else if (history.state?.card) {
     history.back();
   } else if (selected) {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
     closeNow();
   }
 }
@@ -243,7 +257,7 @@ async function watch(ask) {
     return;
   }
   if (selected !== ask.key) {
-    desk.clear(ask.key);
+    desk.pass(ask.key);
   } else if (ended.length) {
     announce(endingLine(ended[0], me.name));
   } else if (!desk.viewOf(ask.key)) {
@@ -276,7 +290,7 @@ async function openWanted(id) {
     }));
     select(key, '', false);
   } catch {
-    bareAddress();
+    history.replaceState(null, '', bareAddress());
   }
 }
 

@@ -24,7 +24,7 @@ export function useInboxKeys({ card, list, toolbar, move, cancel, close, isWide,
 
   const escape = (event) => {
     const searching = event.target === toolbar.search;
-    if (searching && toolbar.search.value) toolbar.clear();
+    if (searching) toolbar.clearSearch();
     if (isOpen() && !isWide() && !searching) return close();
     return list.focus(current()?.key) || event.target.blur?.();
   };

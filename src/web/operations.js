@@ -63,16 +63,20 @@ const show = () => {
   if (!page.isConnected) find('content').replaceChildren(page);
 };
 
+const trouble = el('div');
+const drawTrouble = redrawn(trouble, (message) => state({
+  kind: 'error', title: 'The figures cannot be shown', text: `Because ${message}.`,
+  action: el('button', { type: 'button', 'data-key': 'again', click: look }, 'Try again'),
+}));
+
 const complain = (error) => {
   if (figures) {
     // That the server is gone is said above the page.
     if (error.status !== 0) sayAbout(error.message);
     return;
   }
-  find('content').replaceChildren(state({
-    kind: 'error', title: 'The figures cannot be shown', text: `Because ${error.message}.`,
-    action: el('button', { type: 'button', click: look }, 'Try again'),
-  }));
+  drawTrouble(error.message);
+  if (!trouble.isConnected) find('content').replaceChildren(trouble);
 };
 
 // Throws a Refusal, after it was shown.

@@ -8,7 +8,11 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 // `filter` is { search, agent, channel, mine, order }; `onFilter(which)` is called when somebody has changed it, `onLeave` when the
 // search is done with.
 export function makeToolbar({ onFilter, onLeave, notifyButton }) {
-  const filter = { search: '', agent: '', channel: '', mine: false, order: recall('order') === 'urgent' ? 'urgent' : 'newest' };
+  const filter = {
+    search: '', channel: '', mine: false,
+    agent: new URLSearchParams(location.search).get('agent') ?? '',
+    order: recall('order') === 'urgent' ? 'urgent' : 'newest',
+  };
   const search = el('input', {
     type: 'search', 'aria-label': 'Search', placeholder: 'Search  /',
     input: () => { filter.search = search.value; onFilter('search'); },
@@ -33,15 +37,14 @@ export function makeToolbar({ onFilter, onLeave, notifyButton }) {
     click: () => { filter.mine = !filter.mine; mine.setAttribute('aria-pressed', String(filter.mine)); onFilter('mine'); },
   }, 'For me');
 
-  const fill = (select, all, values, name) => {
+  const fill = (select, chosen, all, values, name) => {
     // One that was chosen stays, though nothing of it is left.
-    const wanted = ['', ...new Set([...values, ...(select.value ? [select.value] : [])])];
-    select.hidden = wanted.length < 3;
+    const wanted = ['', ...new Set(chosen ? [...values, chosen] : values)];
+    select.hidden = wanted.length < 3 && !chosen;
     if (wanted.join('\n') === select.dataset.values) return;
-    const { value } = select;
     select.replaceChildren(...wanted.map((word) => el('option', { value: word }, word ? name(word) : all)));
     select.dataset.values = wanted.join('\n');
-    select.value = value;
+    select.value = chosen;
   };
 
   return {
@@ -50,11 +53,16 @@ export function makeToolbar({ onFilter, onLeave, notifyButton }) {
     search,
     // What occurs, and whether an agent names whoever looks.
     offer({ agents, channels }, named) {
-      fill(agent, 'All agents', agents, (word) => word);
-      fill(channel, 'All channels', channels, (word) => capital(placeName(word)));
+      fill(agent, filter.agent, 'All agents', agents, (word) => word);
+      fill(channel, filter.channel, 'All channels', channels, (word) => capital(placeName(word)));
       mine.hidden = !named && !filter.mine;
     },
     isFiltered: () => Boolean(filter.search.trim() || filter.agent || filter.channel || filter.mine),
+    clearSearch() {
+      if (!filter.search) return;
+      filter.search = search.value = '';
+      onFilter('search');
+    },
     clear() {
       Object.assign(filter, { search: '', agent: '', channel: '', mine: false });
       search.value = agent.value = channel.value = '';

@@ -12,8 +12,8 @@ const kShown = 5;
 const storageKey = (agent) => `holdpoint-payload-${agent}`;
 
 // Browsers may refuse to keep anything.
-const kept = (agent) => { try { return localStorage.getItem(storageKey(agent)); } catch { return null; } };
-const keep = (agent, text) => { try { localStorage.setItem(storageKey(agent), text); } catch { /* It is a convenience. */ } };
+const kept = (agent) => { try { return sessionStorage.getItem(storageKey(agent)); } catch { return null; } };
+const keep = (agent, text) => { try { sessionStorage.setItem(storageKey(agent), text); } catch { /* It is a convenience. */ } };
 
 // What to start from: what was sent last from here, else what its newest session was started with, else nothing.
 async function sample(agent) {

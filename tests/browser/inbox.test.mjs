@@ -89,7 +89,7 @@ inTab('by keyboard alone, from the first look to the answer of a batch', async (
   await press('1', '2', '3', '2');
   await press('p', 'n', 'Enter');
   assert.equal(await title(page).textContent(), 'A note for the deployment log?');
-  await press('0');
+  // There is only text to give: Enter has led into it.
   await page.keyboard.type('first line');
   await press('Enter');
   await page.keyboard.type('second, with j and 1');
@@ -191,6 +191,19 @@ inTab('a batch needs all its answers; drafts stay while others are looked at, an
   await page.locator('.settled', { hasText: 'cancelled this request' }).waitFor();
 });
 
+inTab('a batch that was answered in part before shows who answered what', async ({ page }) => {
+  const batch = await askBatch([{ question: 'Still open?', options: yesNo }, { question: 'Answered long ago?', options: yesNo }]);
+  await server.call('POST', `/agent/answer/${batch.session_id}`, { question_id: batch.questions[1].id, answer: 'No', answered_by: 'ben' });
+  await page.goto(server.url);
+  await page.getByRole('button', { name: 'Question 2 of 2, settled' }).click();
+  await page.locator('.settled', { hasText: /^ben answered by the API, just now:No/ }).waitFor();
+  await page.keyboard.press('p');
+  await page.keyboard.press('1');
+  await page.keyboard.press('Enter');
+  await toast(page, 'Answered: Yes').waitFor();
+  assert.equal((await server.question(batch.questions[0].id)).answer, 'Yes');
+});
+
 inTab('a request is cancelled only after a second thought', async ({ page }) => {
   const { questions: [{ id }] } = await askBatch([{ question: 'Needed?', options: yesNo }]);
   await page.goto(server.url);
@@ -249,7 +262,10 @@ inTab('search, filters and order narrow the list down, and the order is remember
   assert.equal(await title(page).textContent(), 'Paint the fence?');
   assert.match(await page.locator('.count').textContent(), new RegExp(`^1 of ${all} waiting`));
   assert.match(await row(page, 'fence').locator('.left').textContent(), /^only \d+ s left$/);
-  await page.keyboard.type(' zebra');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.row').count(), all);
+  await page.keyboard.press('/');
+  await page.keyboard.type('zebra');
   await page.getByRole('button', { name: 'Clear filters' }).click();
   assert.equal(await page.locator('.row').count(), all);
   await page.getByLabel('Agent', { exact: true }).selectOption('helpdesk');
@@ -266,6 +282,11 @@ inTab('search, filters and order narrow the list down, and the order is remember
   await row(page, 'Paint the gate?').waitFor();
   assert.match(await page.locator('.row .text').first().textContent(), /fence/);
   assert.equal(await page.getByLabel('Order').inputValue(), 'urgent');
+  await page.goto(`${server.url}/?agent=helpdesk`);
+  await row(page, 'Paint the fence?').waitFor();
+  assert.equal(await page.locator('.row').count(), 1, 'an address can name an agent');
+  await page.getByLabel('Agent', { exact: true }).selectOption('');
+  assert.doesNotMatch(page.url(), /helpdesk/);
   assert.ok(await page.getByRole('button', { name: 'For me' }).isHidden(), 'in open mode nobody is somebody');
 });
 

@@ -60,23 +60,24 @@ test('2,000 pending: first paint under 1 s, a filter under 100 ms, and the list 
     assert.match(await page.locator('.count').textContent(), /^2[01] of 2000 waiting$/);
     await page.getByLabel('Search').fill('');
 
-    const longest = await page.evaluate(async () => {
+    const frames = await page.evaluate(async () => {
       const pane = document.querySelector('.list-pane');
-      let gap = 0;
+      const gaps = [];
       let last = performance.now();
       while (document.querySelectorAll('.row').length < 2000) {
         pane.scrollTop += 1500;
         await new Promise(requestAnimationFrame);
         const now = performance.now();
-        gap = Math.max(gap, now - last);
+        gaps.push(now - last);
         last = now;
       }
-      return gap;
+      return gaps;
     });
-    const measured = `first paints ${paints.map(Math.round)} ms, filters ${times.map(Math.round)} ms, longest frame while scrolling ${Math.round(longest)} ms`;
+    const measured = `first paints ${paints.map(Math.round)} ms, filters ${times.map(Math.round)} ms, `
+      + `frames while scrolling ${Math.round(median(frames))} ms, at most ${Math.round(Math.max(...frames))} ms`;
     assert.ok(median(paints) < 1000, measured);
     assert.ok(median(times) < 100, measured);
-    assert.ok(longest < 1000, measured);
+    assert.ok(median(frames) < 50, measured);
     context.diagnostic(measured);
     await page.locator('.row').last().scrollIntoViewIfNeeded();
     assert.match(await page.locator('.row').last().textContent(), /May invoice \d+ be paid/);

@@ -30,7 +30,7 @@ before(async () => {
   browser = await startBrowser();
   receiver = await startReceiver();
   server = await startServer({
-    agents: { hooked: { question_callback: receiver.url }, quiet: {} },
+    agents: { hooked: { question_callback: receiver.url }, lost: { question_callback: 'http://127.0.0.1:1/hook' }, quiet: {} },
     settings: '[outgoing]\nallow_private = ["127.0.0.0/8"]\n',
   });
 });
@@ -153,8 +153,10 @@ inTab('figures that cannot be read say so and can be tried again; r reads them a
   await page.route('**/agent/operations', (route) => route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'something broke' } } }));
   await page.goto(`${server.url}/operations`);
   await page.getByRole('alert').filter({ hasText: 'Because something broke.' }).waitFor();
-  await page.unroute('**/agent/operations');
+  const again = page.waitForRequest('**/agent/operations');
   await page.getByRole('button', { name: 'Try again' }).click();
+  await again;
+  await page.unroute('**/agent/operations');
   await state(page, '1 completed').waitFor();
   const read = page.waitForRequest('**/agent/operations');
   await page.keyboard.press('r');
@@ -173,6 +175,17 @@ inTab('a server that is gone is said above what was read last, and the page goes
   await page.getByText('The server cannot be reached.').waitFor({ state: 'hidden' });
   await page.locator('#nodes').getByRole('row').filter({ hasText: 'this one' }).waitFor();
 }, { known: ['ERR_'] });
+
+inTab('a message that is tried again says how often it was, why it failed, and when it is tried next', async ({ page }) => {
+  await open(page);
+  await server.ask(question, {}, 'lost');
+  const row = deliveries(page).getByRole('listitem').filter({ hasText: '127.0.0.1:1/hook' });
+  await row.waitFor();
+  assert.match(await row.textContent(), /^Retrying\s*Callbacks\s*Question pending.*\d attempts? · next (in \d+|now)/);
+  assert.ok((await row.locator('.error-text').textContent()).length > 5);
+  assert.equal(await row.getByRole('button').count(), 0);
+  await page.getByRole('link', { name: '1 message is tried again' }).waitFor();
+});
 
 for (const [look, options] of Object.entries({
   light: { viewport: { width: 1280, height: 900 } },
