@@ -1,10 +1,10 @@
 // The agents page in front of the real server, with the demo agents.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import { openTab, password, screenshots, startBrowser, startServer } from './world.mjs';
+import { casesInTabs, password, screenshots, startBrowser, startServer } from './world.mjs';
 
 const demo = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../tools/demo/agents');
 let browser;
@@ -18,16 +18,7 @@ after(async () => {
   await server?.stop();
 });
 
-// The browser must have had nothing to complain about but what `known` has.
-const inTab = (name, act, { known = [], ...options } = {}) => test(name, { timeout: 60_000 }, async () => {
-  const tab = await openTab(browser, options);
-  try {
-    await act(tab);
-    assert.deepEqual(tab.complaints.filter((text) => !known.some((piece) => text.includes(piece))), [], 'what the browser complained about');
-  } finally {
-    await tab.close();
-  }
-});
+const inTab = casesInTabs(() => browser);
 
 const open = async (page) => {
   await page.goto(`${server.url}/agents`);

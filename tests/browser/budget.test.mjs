@@ -1,8 +1,8 @@
 // What pages cost and what they are allowed: bytes, what a browser keeps, the policies, and a console that stays empty.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { logIn, settled, startScene } from './scene.mjs';
-import { openTab, startBrowser } from './world.mjs';
+import { casesInTabs, startBrowser } from './world.mjs';
 
 const kMost = 100 * 1024;
 const forGood = 'public, max-age=31536000, immutable';
@@ -23,15 +23,7 @@ after(async () => {
   await scene?.stop();
 });
 
-const inTab = (name, act) => test(name, { timeout: 60_000 }, async () => {
-  const tab = await openTab(browser);
-  try {
-    await act(tab);
-    assert.deepEqual(tab.complaints, [], 'what the browser complained about');
-  } finally {
-    await tab.close();
-  }
-});
+const inTab = casesInTabs(() => browser);
 
 const isApi = (url) => new URL(url).pathname.startsWith('/agent/');
 

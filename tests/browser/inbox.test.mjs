@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../clients/harness.mjs';
-import { openTab, password, startBrowser, startServer } from './world.mjs';
+import { casesInTabs, openTab, password, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
@@ -35,16 +35,7 @@ const title = (page) => page.locator('#ask-title');
 const option = (page, name) => page.locator('.card label', { hasText: new RegExp(`^${name}\\b`) }).locator('input');
 const toast = (page, text) => page.locator('.toast', { hasText: text });
 
-// Runs `act` in a tab of its own; the browser must have had nothing to complain about but what `known` names.
-const inTab = (name, act, { known = [], ...options } = {}) => test(name, { timeout: 60_000 }, async () => {
-  const tab = await openTab(browser, { viewport: { width: 1280, height: 800 }, ...options });
-  try {
-    await act(tab);
-    assert.deepEqual(tab.complaints.filter((text) => !known.some((part) => text.includes(part))), [], 'what the browser complained about');
-  } finally {
-    await tab.close();
-  }
-});
+const inTab = casesInTabs(() => browser, { viewport: { width: 1280, height: 800 } });
 
 inTab('before anything is asked the inbox says so; the demo agents are answered by mouse, and go on with it', async ({ page }) => {
   await page.goto(server.url);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import { openTab, password, screenshots, startBrowser, startServer } from './world.mjs';
+import { casesInTabs, password, screenshots, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
@@ -40,16 +40,7 @@ after(async () => {
   await server?.stop();
 });
 
-// Runs `act` in a tab of its own; the browser must have had nothing to complain about but what `known` has.
-const inTab = (name, act, { known = [], ...options } = {}) => test(name, { timeout: 60_000 }, async () => {
-  const tab = await openTab(browser, options);
-  try {
-    await act(tab);
-    assert.deepEqual(tab.complaints.filter((text) => !known.some((piece) => text.includes(piece))), [], 'what the browser complained about');
-  } finally {
-    await tab.close();
-  }
-});
+const inTab = casesInTabs(() => browser);
 
 const open = async (page) => {
   await page.goto(`${server.url}/operations`);

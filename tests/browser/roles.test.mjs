@@ -1,8 +1,8 @@
 // Who is logged in, and as what: what viewers do not see, the way through the login and back, and a login that ends elsewhere.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before } from 'node:test';
 import { logIn, settled, startScene } from './scene.mjs';
-import { openTab, password, startBrowser } from './world.mjs';
+import { casesInTabs, password, startBrowser } from './world.mjs';
 
 let browser;
 let scene;
@@ -17,15 +17,7 @@ after(async () => {
   await scene?.stop();
 });
 
-const inTab = (name, act, known = []) => test(name, { timeout: 60_000 }, async () => {
-  const tab = await openTab(browser);
-  try {
-    await act(tab);
-    assert.deepEqual(tab.complaints.filter((text) => !known.some((piece) => text.includes(piece))), [], 'what the browser complained about');
-  } finally {
-    await tab.close();
-  }
-});
+const inTab = casesInTabs(() => browser);
 
 const open = async (page, target) => {
   await page.goto(server.url + target);
@@ -55,7 +47,7 @@ inTab('a viewer sees everything and is offered nothing that changes it', async (
   await page.goto(`${server.url}/question/${scene.waiting.id}`);
   assert.equal(await page.locator('main').locator('input, textarea, button').count(), 0);
   assert.equal((await server.question(scene.waiting.id)).status, 'pending');
-}, ['status of 403']);
+}, { known: ['status of 403'] });
 
 inTab('an answerer may answer and cancel; an admin may do the rest too', async ({ page }) => {
   await logIn(page, server, 'ana');
@@ -86,7 +78,7 @@ inTab('who is not logged in is led to the login, and then to where they wanted',
     await page.getByLabel('Password').press('Enter');
     await page.waitForURL((url) => url.pathname === (path.startsWith('/agent/') ? `/question/${scene.waiting.id}` : path));
   }
-}, ['status of 401']);
+}, { known: ['status of 401'] });
 
 inTab('who logs out in one tab is told so in the others, and gets back to where they were', async ({ context, page }) => {
   await logIn(page, server, 'ana', '/sessions');
@@ -109,4 +101,4 @@ inTab('who logs out in one tab is told so in the others, and gets back to where 
   await other.getByRole('button', { name: 'Log in' }).click();
   await other.waitForURL((url) => url.pathname === path);
   await settled(other);
-}, ['status of 401']);
+}, { known: ['status of 401'] });

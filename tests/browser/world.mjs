@@ -7,6 +7,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { within } from '../clients/harness.mjs';
@@ -40,6 +41,18 @@ export async function openTab(browser, options = {}) {
   });
   return { context, page, complaints, close: () => context.close() };
 }
+
+// Makes cases that run in a tab of their own, of the browser that `browser()` gives; it must have had nothing to complain about but what
+// `known` names.
+export const casesInTabs = (browser, defaults = {}) => (name, act, { known = [], ...options } = {}) => test(name, { timeout: 60_000 }, async () => {
+  const tab = await openTab(browser(), { ...defaults, ...options });
+  try {
+    await act(tab);
+    assert.deepEqual(tab.complaints.filter((text) => !known.some((part) => text.includes(part))), [], 'what the browser complained about');
+  } finally {
+    await tab.close();
+  }
+});
 
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
