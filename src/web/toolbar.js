@@ -14,7 +14,7 @@ export function makeToolbar({ onFilter, onLeave, notifyButton }) {
     order: recall('order') === 'urgent' ? 'urgent' : 'newest',
   };
   const search = el('input', {
-    type: 'search', 'aria-label': 'Search', placeholder: 'Search  /',
+    type: 'search', 'aria-label': 'Search', placeholder: matchMedia('(hover: hover)').matches ? 'Search  /' : 'Search',
     input: () => { filter.search = search.value; onFilter('search'); },
     keydown: (event) => {
       if (event.key !== 'Enter' && event.key !== 'ArrowDown') return;
