@@ -47,7 +47,7 @@ def wrong_types(rng, target):
                            "a" * 2000],
              "{question}": [target.question, target.session, "0", "null", "%C0%AF", "-1"]}
     method, path, query, members, successes = rng.choice(target.routes)
-    page = not path.startswith("/agent") or (method, path) == (b"GET", "/agent/answer/{session}")
+    page = not path.startswith("/agent/") or (method, path) == (b"GET", "/agent/answer/{session}")
     path = re.sub(r"\{\w+\}", lambda name: rng.choice(named.get(name[0], [NO_ID, "0", "undefined", "%2E%2E"])), path)
     if rng.random() < 0.6:
         path += "?" + "&".join(f"{rng.choice(query or ['surplus'])}={rng.choice(QUERY_VALUES)}"
