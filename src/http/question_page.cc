@@ -85,6 +85,23 @@ std::string form_start(const std::string& action, const Fields& hidden) {
   return "<form method=\"post\" action=\"" + escape_html(action) + "\">\n" + hidden_fields(hidden);
 }
 
+std::string how_it_ended(const Question& q) {
+  const std::string when = q.settled_at ? " on " + show_time(*q.settled_at) : "";
+  const std::string by = q.answered_by ? escape_html(*q.answered_by) : "";
+  switch (q.status) {
+    case QuestionStatus::answered:
+      return (by.empty() ? "Somebody" : by) + " answered" + when + ":";
+    case QuestionStatus::defaulted:
+      return "Nobody had answered" + when + ", so the default counts:";
+    case QuestionStatus::timed_out:
+      return "Nobody had answered" + when + ", when its time was up.";
+    case QuestionStatus::cancelled:
+    case QuestionStatus::pending:
+      break;
+  }
+  return "This request was cancelled" + (by.empty() ? "" : " by " + by) + when + ".";
+}
+
 // What becomes of an answer while others that were asked with it wait.
 std::string what_is_left(const Batch& batch, Visitor visitor) {
   if (batch.left == 0) return "";
@@ -180,15 +197,8 @@ Response confirm_cancel_page(const QuestionPage& page) {
 
 Response settled_page(const Question& q, const Batch& batch, Visitor visitor) {
   std::string body = heading(q, batch) + context_table(q.context);
-  const std::string when = q.settled_at ? show_time(*q.settled_at) : "";
-  const std::string by = q.answered_by ? escape_html(*q.answered_by) : "";
-  if (q.status == QuestionStatus::answered) {
-    body += "<p>" + (by.empty() ? "Somebody" : by) + " answered on " + when + ":</p>\n";
-    if (q.choice) body += "<blockquote>" + escape_html(choice_line(*q.choice)) + "</blockquote>\n";
-  } else {
-    body += "<p>This request was " + std::string(to_text(q.status)) +
-            (by.empty() ? "" : " by " + by) + " on " + when + ".</p>\n";
-  }
+  body += "<p>" + how_it_ended(q) + "</p>\n";
+  if (q.choice) body += "<blockquote>" + escape_html(choice_line(*q.choice)) + "</blockquote>\n";
   return html_page(200, "Already decided", body + way_back(visitor), visitor);
 }
 

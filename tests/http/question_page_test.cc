@@ -192,6 +192,15 @@ TEST_CASE("a settled question shows who decided, when and what") {
   CHECK(has(settled_page(q, {}, kLink).body,
             "This request was cancelled by ana on 2026-11-16 09:05 UTC"));
   CHECK(has(thanks_page(q, {}, kLink).body, "You cancelled this request"));
+  q.answered_by.reset();
+  q.status = QuestionStatus::defaulted;
+  CHECK(
+      has(settled_page(q, {}, kLink).body,
+          "Nobody had answered on 2026-11-16 09:05 UTC, so the default counts:</p>\n<blockquote>"));
+  q.choice.reset();
+  q.status = QuestionStatus::timed_out;
+  CHECK(has(settled_page(q, {}, kLink).body,
+            "Nobody had answered on 2026-11-16 09:05 UTC, when its time was up."));
 }
 
 TEST_CASE("only who came from the list is shown the way back to it") {

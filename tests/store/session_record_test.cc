@@ -32,7 +32,8 @@ struct Recorded : FreshDatabase {
   std::vector<std::string> said(const SessionId& id, std::int64_t most = 200,
                                 std::size_t bytes = 1'000'000) {
     std::vector<std::string> bodies;
-    for (const auto& message : record(id, most, bytes)->messages) bodies.push_back(message.body);
+    const auto found = record(id, most, bytes);
+    for (const auto& message : found->messages) bodies.push_back(message.body);
     return bodies;
   }
 };
