@@ -10,7 +10,7 @@ export const keyOf = (question) => `${question.session_id}/${question.ask}`;
 const inPlace = (questions) => questions.sort((a, b) => a.position - b.position);
 
 // Questions that were asked at once are answered at once.
-export function makeAsk(questions) {
+function makeAsk(questions) {
   const [first] = inPlace(questions);
   const suggestions = questions.flatMap((question) => question.choices.filter(({ recommended }) => recommended));
   const texts = questions.flatMap(({ header, question, options }) => [header ?? '', question, ...options]);

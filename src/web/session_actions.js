@@ -32,7 +32,7 @@ const written = ({ title, text, label, yes, no, danger = false, required = false
 });
 
 // What a message is, as it was written: JSON if it is some, else a text.
-export const messageOf = (text) => {
+const messageOf = (text) => {
   try {
     return JSON.parse(text);
   } catch {

@@ -14,7 +14,7 @@ const showBanner = (...content) => {
   banner.hidden = content.length === 0;
 };
 
-export const logInLink = () =>
+const logInLink = () =>
   el('a', { href: `/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}` }, 'Log in again');
 
 // The connection as live.js tells of it.

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from client import check, equal, wait_until
-from harness import HERE, free_port, process_is_gone
+from harness import HERE, free_port
 
 # Seconds for which a turn of a dead node is nobody's.
 LEASE = 5
