@@ -23,10 +23,7 @@ int check(const std::optional<std::filesystem::path>& settings_file) {
               settings.database.name.c_str());
   for (const auto& line : settings.shown) std::printf("  %s\n", line.c_str());
   for (const auto& [name, agent] : definitions) {
-    const char* runner = agent.runner == RunnerKind::http      ? "http"
-                         : agent.runner == RunnerKind::command ? "command"
-                                                               : "external";
-    std::printf("agent %s: %s%s%s\n", name.c_str(), runner,
+    std::printf("agent %s: %s%s%s\n", name.c_str(), std::string(to_text(agent.runner)).c_str(),
                 agent.async_questions ? ", may ask" : "",
                 agent.question_callback ? ", has a callback" : "");
   }

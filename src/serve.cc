@@ -349,8 +349,8 @@ class Node {
   Links links_{*db_, agents_};
   Gate gate_;
   Settling settling_{notices_, agents_};
-  TurnEnd turn_end_{
-      *db_, journal_, notices_, metrics_, {ask_, limits_, settings_.agents.max_attempts}};
+  TurnEnd turn_end_{*db_,     journal_, notices_,
+                    metrics_, agents_,  {ask_, limits_, settings_.agents.max_attempts}};
   HttpRunner http_runner_{*client_};
   CommandRunner command_runner_;
   Turns turns_{

@@ -242,6 +242,20 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
 
 }  // namespace
 
+std::string_view to_text(RunnerKind kind) {
+  switch (kind) {
+    case RunnerKind::http:
+      return "http";
+    case RunnerKind::command:
+      return "command";
+    case RunnerKind::llm:
+      return "llm";
+    case RunnerKind::external:
+      break;
+  }
+  return "external";
+}
+
 AgentDefinition parse_definition(const std::filesystem::path& file, const std::string& text,
                                  std::chrono::seconds max_timeout) {
   const auto fail = [&](int line, const std::string& reason) {

@@ -6,16 +6,53 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
+#include "agents/llm/tool.h"
 #include "base/guarded.h"
+#include "base/secret.h"
 #include "domain/question.h"
 #include "domain/target.h"
 #include "wire/signature.h"
 
 namespace holdpoint {
 
-enum class RunnerKind { http, command, external };
+enum class RunnerKind { http, command, llm, external };
+std::string_view to_text(RunnerKind kind);
+
+// A tool of a model agent's own.
+struct HttpTool {
+  std::string method;  // GET, POST, PUT, PATCH or DELETE.
+  std::string url;     // `{name}` stands for a member of the input; none before the path.
+  std::map<std::string, Secret> headers;
+};
+struct CommandTool {
+  std::vector<std::string> command;  // Runs in the agent's folder.
+};
+struct OwnTool {
+  ToolSpec spec;
+  std::variant<HttpTool, CommandTool> how;
+  std::chrono::seconds timeout{60};
+};
+
+// A server whose tools a model agent may use, over streamable HTTP.
+struct McpServer {
+  std::string name;
+  std::string url;
+  std::map<std::string, Secret> headers;
+  std::vector<std::string> tools;  // The server's names of those offered; empty: all.
+  std::chrono::seconds timeout{60};
+};
+
+// What one session of a model agent may use up; nothing: as the settings say.
+struct Budget {
+  std::optional<std::int64_t> steps;      // Model requests.
+  std::optional<std::int64_t> tokens;     // In and out.
+  std::optional<std::int64_t> seconds;    // At work: waiting for people or sub-agents is free.
+  std::optional<std::int64_t> questions;  // Asked of people.
+};
 
 // An agent as its markdown file defines it.
 struct AgentDefinition {
@@ -35,8 +72,17 @@ struct AgentDefinition {
   bool allow_cancel = true;            // Whether those who may answer may call the question off.
   bool callback_link = false;          // Callbacks carry a link with which its holder may answer.
   WebhookScheme webhook_verify = WebhookScheme::none;
-  std::vector<Secret> webhook_keys;  // As verify_webhook wants them.
+  std::vector<Secret> webhook_keys;     // As verify_webhook wants them.
+  std::string description;              // For people; empty: the prompt says it.
+  std::vector<std::string> sub_agents;  // Whom it may start; empty: nobody.
   std::string prompt;
+
+  // Of model agents alone.
+  std::string model;  // As Models::find takes it.
+  std::optional<std::int64_t> max_reply_tokens;
+  Budget budget;
+  std::vector<OwnTool> tools;
+  std::vector<McpServer> mcp_servers;
 };
 
 // A file that does not parse: what() is `file:line: what is wrong`.

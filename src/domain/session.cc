@@ -14,6 +14,8 @@ std::string_view to_text(TurnReason reason) {
       return "timeout";
     case TurnReason::message:
       return "message";
+    case TurnReason::agents:
+      return "agents";
     case TurnReason::carry_on:
       return "continue";
   }
@@ -22,7 +24,7 @@ std::string_view to_text(TurnReason reason) {
 
 TurnReason turn_reason_from(std::string_view text) {
   for (const auto reason : {TurnReason::start, TurnReason::answer, TurnReason::timeout,
-                            TurnReason::message, TurnReason::carry_on}) {
+                            TurnReason::message, TurnReason::agents, TurnReason::carry_on}) {
     if (to_text(reason) == text) return reason;
   }
   throw std::invalid_argument("no turn reason: " + std::string(text));

@@ -10,6 +10,15 @@
 
 namespace holdpoint {
 
+// What a session's model has used up so far.
+struct ModelSpent {
+  std::int64_t steps = 0;  // Replies of the model.
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int64_t cached_tokens = 0;           // Of the input's.
+  std::optional<std::int64_t> cost_micros;  // Millionths of a dollar; nothing: no price is known.
+};
+
 // One run of an agent. Payload, state, result and resume are JSON texts that nobody between the
 // agent and its caller reads.
 struct Session {
@@ -20,6 +29,7 @@ struct Session {
   std::int64_t turn = 1;
   std::int64_t attempts = 0;
   std::int64_t questions_asked = 0;
+  ModelSpent spent;  // No steps: no model was asked.
   std::optional<std::string> result;
   std::optional<std::string> error;
   Time created_at;
@@ -28,7 +38,7 @@ struct Session {
 };
 
 // Why a turn runs.
-enum class TurnReason { start, answer, timeout, message, carry_on };
+enum class TurnReason { start, answer, timeout, message, agents, carry_on };
 std::string_view to_text(TurnReason reason);
 TurnReason turn_reason_from(std::string_view text);
 

@@ -12,6 +12,10 @@ template <class Step>
 Control::Result Control::change(const SessionId& id, Step step) {
   const Done done = db_.write([&](Transaction& tx) {
     Done d;
+    // Who its parent is never changes.
+    if (const auto spawned = session_store::find_spawned(tx, id)) {
+      SubSessions::lock_parent(tx, spawned->parent_id);
+    }
     session_store::lock(tx, id);
     const auto session = session_store::find(tx, id);
     if (!session) {
@@ -23,6 +27,7 @@ Control::Result Control::change(const SessionId& id, Step step) {
     return d;
   });
   journal_.announce(done.story);
+  for (const auto& session : done.abandoned) abandon_(session);
   return done.result;
 }
 
@@ -52,6 +57,9 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
   if (session_store::cancel_running(tx, id, reason, now)) {
     done.story.add(tx, events::session_cancelled(id, reason), now);
     notices_.session_ended(tx, done.story, id, session.agent_name, SessionStatus::cancelled, now);
+    done.abandoned = sub_sessions_.cancel(tx, done.story, id, session.turn, now);
+    done.abandoned.push_back(id);
+    sub_sessions_.ended(tx, done.story, id, now);
     return;
   }
   const question_store::Settlement settlement{QuestionStatus::cancelled, std::nullopt,
@@ -68,7 +76,7 @@ void Control::end(Transaction& tx, Done& done, const Session& session, const std
 
 Control::Result Control::cancel(const SessionId& id, const std::string& reason, const Actor& by,
                                 As as, Time now) {
-  const Result result = change(id, [&](Transaction& tx, Done& done, const Session& session) {
+  return change(id, [&](Transaction& tx, Done& done, const Session& session) {
     if (!is_theirs(session, by, as)) {
       done.result.outcome = Outcome::not_allowed;
       return;
@@ -81,8 +89,6 @@ Control::Result Control::cancel(const SessionId& id, const std::string& reason, 
     end(tx, done, session, reason, by.name, now);
     audit::record(tx, by, "session_cancelled", "session:" + id.text(), reason, now);
   });
-  if (result.outcome == Outcome::done) abandon_(id);
-  return result;
 }
 
 Control::Result Control::call_off(const Question& question, const Actor& by,

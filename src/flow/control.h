@@ -11,6 +11,7 @@
 #include "flow/journal.h"
 #include "flow/notices.h"
 #include "flow/settling.h"
+#include "flow/sub_sessions.h"
 
 namespace holdpoint {
 
@@ -24,6 +25,7 @@ class Control {
         journal_(journal),
         notices_(notices),
         settling_(settling),
+        sub_sessions_(notices),
         agents_(agents),
         limits_(limits),
         abandon_(std::move(abandon)) {}
@@ -59,6 +61,7 @@ class Control {
   struct Done {
     Result result;
     Story story;
+    std::vector<SessionId> abandoned;  // Whose turns are to be stopped.
   };
   // Runs `step(tx, done, session)` on the session in one transaction, and tells what came of it.
   bool may_call_off(const Session& session, const Actor& by);
@@ -72,6 +75,7 @@ class Control {
   Journal& journal_;
   Notices& notices_;
   Settling& settling_;
+  SubSessions sub_sessions_;
   Agents& agents_;
   const Limits limits_;
   const std::function<void(const SessionId&)> abandon_;

@@ -8,8 +8,9 @@
 namespace holdpoint::events {
 namespace {
 
-constexpr std::array<std::string_view, 30> kTypes{
-    "agent_output",       "ask_refused",       "delivery_dead",     "delivery_failed",
+constexpr std::array<std::string_view, 34> kTypes{
+    "agent_output",       "agents_spawned",    "model_replied",     "sub_session_ended",
+    "tool_ran",           "ask_refused",       "delivery_dead",     "delivery_failed",
     "delivery_obsolete",  "delivery_requeued", "delivery_sent",     "destination_disabled",
     "mail_bounced",       "message_queued",    "question_answered", "question_asked",
     "question_cancelled", "question_expired",  "reply_ignored",     "reply_refused",
@@ -88,6 +89,53 @@ Event result_deferred(const SessionId& id, std::int64_t turn, std::int64_t messa
 
 Event agent_output(const SessionId& id, std::int64_t turn, const std::string& line) {
   return {id, "agent_output", {{"turn", turn}, {"line", line}}, Level::info, false, false};
+}
+
+Event model_replied(const SessionId& id, std::int64_t turn, const ModelStep& step) {
+  return {id,
+          "model_replied",
+          {{"turn", turn},
+           {"model", step.model},
+           {"stop_reason", step.stop_reason},
+           {"tool_calls", step.calls},
+           {"input_tokens", step.spent.input_tokens},
+           {"output_tokens", step.spent.output_tokens},
+           {"took_ms", static_cast<std::int64_t>(step.took.count())}},
+          Level::info,
+          true,
+          false};
+}
+
+Event tool_ran(const SessionId& id, std::int64_t turn, const ToolStep& step) {
+  return {id,
+          "tool_ran",
+          {{"turn", turn},
+           {"tool", shorten(step.tool, 100)},
+           {"tool_call_id", shorten(step.call_id, 200)},
+           {"outcome", step.is_error ? "error" : "done"},
+           {"took_ms", static_cast<std::int64_t>(step.took.count())}},
+          Level::info,
+          true,
+          false};
+}
+
+Event agents_spawned(const SessionId& id, std::int64_t turn,
+                     const std::vector<SpawnReply::Start>& starts) {
+  std::string names;
+  for (const auto& start : starts) names += (names.empty() ? "" : ", ") + start.agent_name;
+  return {id,
+          "agents_spawned",
+          {{"turn", turn},
+           {"count", static_cast<std::int64_t>(starts.size())},
+           {"agents", shorten(names, 500)}}};
+}
+
+Event sub_session_ended(const SessionId& id, const Session& child) {
+  return {id,
+          "sub_session_ended",
+          {{"sub_session", child.id.text()},
+           {"agent", child.agent_name},
+           {"status", to_text(child.status)}}};
 }
 
 Event question_asked(const Question& q) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/runner.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "domain/delivery.h"
@@ -40,6 +41,12 @@ Event turn_released(const SessionId& id, std::int64_t turn);
 Event turn_discarded(const SessionId& id, std::int64_t turn, std::int64_t lease);
 Event result_deferred(const SessionId& id, std::int64_t turn, std::int64_t messages);
 Event agent_output(const SessionId& id, std::int64_t turn, const std::string& line);
+Event model_replied(const SessionId& id, std::int64_t turn, const ModelStep& step);
+Event tool_ran(const SessionId& id, std::int64_t turn, const ToolStep& step);
+// Of the parent: it has started sub-sessions, and one of them has ended.
+Event agents_spawned(const SessionId& id, std::int64_t turn,
+                     const std::vector<SpawnReply::Start>& starts);
+Event sub_session_ended(const SessionId& id, const Session& child);
 Event question_asked(const Question& question);
 Event ask_refused(const SessionId& id, std::int64_t turn, const std::string& reason);
 Event question_answered(const Question& question);

@@ -37,7 +37,7 @@ session_store::ClaimedTurn first_turn(const session_store::NewSession& session, 
   turn.attempts = 1;
   turn.reason = TurnReason::start;
   turn.due_since = now;
-  turn.has_parent = session.parent_id.has_value();
+  turn.parent_id = session.parent_id;
   turn.payload = session.payload;
   return turn;
 }

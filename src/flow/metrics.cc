@@ -32,6 +32,16 @@ struct Metrics::Families {
                                                        .Name("holdpoint_turns_total")
                                                        .Help("Turns by how they ended")
                                                        .Register(registry);
+  prometheus::Family<prometheus::Counter>& model_replies =
+      BuildCounter()
+          .Name("holdpoint_model_replies_total")
+          .Help("Replies of models")
+          .Register(registry);
+  prometheus::Family<prometheus::Counter>& model_tokens =
+      BuildCounter()
+          .Name("holdpoint_model_tokens_total")
+          .Help("Tokens that models read and wrote")
+          .Register(registry);
   prometheus::Family<prometheus::Counter>& attempts = BuildCounter()
                                                           .Name("holdpoint_delivery_attempts_total")
                                                           .Help("Attempts to deliver by result")
@@ -96,6 +106,17 @@ void Metrics::resumed(Duration since_answer) {
 
 void Metrics::turn_ended(const std::string& result) {
   families_->turns.Add({{"result", result}}).Increment();
+}
+
+void Metrics::model_replied(const std::string& model, std::int64_t input_tokens,
+                            std::int64_t output_tokens) {
+  const auto add = [&](const char* kind, std::int64_t tokens) {
+    families_->model_tokens.Add({{"model", model}, {"kind", kind}})
+        .Increment(static_cast<double>(tokens));
+  };
+  families_->model_replies.Add({{"model", model}}).Increment();
+  add("input", input_tokens);
+  add("output", output_tokens);
 }
 
 void Metrics::delivery_attempted(const std::string& result) {

@@ -18,6 +18,8 @@ class Metrics {
   void commit(std::size_t batch);
   void resumed(Duration since_answer);
   void turn_ended(const std::string& result);
+  void model_replied(const std::string& model, std::int64_t input_tokens,
+                     std::int64_t output_tokens);
   void delivery_attempted(const std::string& result);
   void request(const std::string& route, int status);
   // Somebody was turned away; `reason` is one of a few words, never anything of theirs.

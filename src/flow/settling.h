@@ -24,7 +24,8 @@ class Settling {
 
  private:
   void end(Transaction& tx, Story& story, const std::vector<Question>& settled,
-           SessionStatus status, const std::string& resume, const std::string& reason, Time now);
+           SessionStatus status, const std::string& reason, const std::optional<std::string>& state,
+           Time now);
 
   Notices& notices_;
   Agents& agents_;

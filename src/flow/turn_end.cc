@@ -1,5 +1,7 @@
 #include "flow/turn_end.h"
 
+#include <algorithm>
+
 #include "domain/bad_request.h"
 #include "domain/retry.h"
 #include "store/question_store.h"
@@ -29,7 +31,7 @@ void TurnEnd::write(const Turn& turn, const std::string& outcome, Time now, Step
 }
 
 void TurnEnd::ask(const Turn& turn, const AgentDefinition& agent, const AskReply& reply, Time now) {
-  if (turn.has_parent) {
+  if (turn.parent_id) {
     return refuse(turn, reply, "a sub-session may not ask people; leave the question to its parent",
                   now);
   }
@@ -72,23 +74,28 @@ void TurnEnd::refuse(const Turn& turn, const AskReply& reply, const std::string&
     const Json id = Json::parse(value);
     if (id.is_string()) tool_call_id = id.get<std::string>();
   }
+  refuse(turn, {"asked", std::move(tool_call_id), reply.state}, reason, now);
+}
+
+void TurnEnd::refuse(const Turn& turn, const Wish& wish, const std::string& reason, Time now) {
   const bool hopeless = turn.refusals + 1 >= options_.max_attempts;
   write(turn, "refused", now, [&](Transaction& tx, Story& story) {
     const Event refused = events::ask_refused(turn.lease.session, turn.turn, reason);
     if (hopeless) {
       return finish(tx, story, turn, SessionStatus::failed, std::nullopt,
-                    "the agent asked " + std::to_string(turn.refusals + 1) +
-                        " times in a row what it may not ask: " + reason,
+                    "the agent " + wish.what + " " + std::to_string(turn.refusals + 1) +
+                        " times in a row what it may not: " + reason,
                     refused, now);
     }
-    session_store::Next next{TurnReason::answer, refusal_json(tool_call_id, reason), reply.state,
-                             true};
+    session_store::Next next{TurnReason::answer, refusal_json(wish.tool_call_id, reason),
+                             wish.state, true};
     return go_on(tx, story, session_store::advance(tx, turn.lease, next, now), refused, now);
   });
 }
 
 void TurnEnd::result(const Turn& turn, const ResultReply& reply, Time now) {
   write(turn, "result", now, [&](Transaction& tx, Story& story) {
+    SubSessions::lock_parent(tx, turn.parent_id);
     session_store::lock(tx, turn.lease.session);  // No message may come between look and end.
     const auto waiting = session_store::waiting_messages(tx, turn.lease.session).messages;
     if (waiting > 0) {
@@ -109,10 +116,43 @@ void TurnEnd::carry_on(const Turn& turn, const ContinueReply& reply, Time now) {
   });
 }
 
-void TurnEnd::fail(const Turn& turn, const std::string& reason, bool retryable, double jitter,
-                   Time now) {
-  const bool again = retryable && turn.attempts < options_.max_attempts;
-  const Duration wait = turn_backoff(turn.attempts, jitter);
+void TurnEnd::spawn(const Turn& turn, const AgentDefinition& agent, const SpawnReply& reply,
+                    Time now) {
+  const Wish wish{"wanted to start", reply.tool_call_id, reply.state};
+  if (turn.parent_id) {
+    return refuse(turn, wish, "a sub-session may not start sessions; leave that to its parent",
+                  now);
+  }
+  for (const auto& start : reply.starts) {
+    const auto& mine = agent.sub_agents;
+    const auto sub = agents_.find(start.agent_name);
+    if (std::find(mine.begin(), mine.end(), start.agent_name) == mine.end()) {
+      return refuse(turn, wish,
+                    "the agent \"" + agent.name + "\" may not start \"" + start.agent_name +
+                        "\": its sub_agents do not list it",
+                    now);
+    }
+    if (!sub || sub->runner == RunnerKind::external) {
+      return refuse(turn, wish,
+                    "the agent \"" + start.agent_name + "\" is not defined, or cannot be run", now);
+    }
+  }
+  write(turn, "spawn", now, [&](Transaction& tx, Story& story) {
+    if (session_store::wait_for_agents(tx, turn.lease, reply.state, now) == Commit::lease_lost) {
+      return Commit::lease_lost;
+    }
+    sub_sessions_.start(tx, story, turn.lease.session, turn.turn, reply, now);
+    return Commit::done;
+  });
+}
+
+void TurnEnd::fail(const Turn& turn, const TurnFailed& failure, double jitter, Time now) {
+  const std::string reason = failure.what();
+  const bool retryable = failure.retryable();
+  const auto& theirs = failure.again();
+  const bool again =
+      retryable && turn.attempts < (theirs ? theirs->max_attempts : options_.max_attempts);
+  const Duration wait = theirs ? theirs->wait : turn_backoff(turn.attempts, jitter);
   write(turn, again ? "retry" : "failed", now, [&](Transaction& tx, Story& story) {
     const Event failed = events::turn_failed(turn.lease.session, turn.turn, turn.attempts, reason,
                                              again ? std::optional(wait) : std::nullopt);
@@ -147,6 +187,7 @@ Commit TurnEnd::finish(Transaction& tx, Story& story, const Turn& turn, SessionS
                        const std::optional<std::string>& result,
                        const std::optional<std::string>& error, const std::optional<Event>& before,
                        Time now) {
+  SubSessions::lock_parent(tx, turn.parent_id);
   if (session_store::finish(tx, turn.lease, status, result, error, now) == Commit::lease_lost) {
     return Commit::lease_lost;
   }
@@ -157,6 +198,7 @@ Commit TurnEnd::finish(Transaction& tx, Story& story, const Turn& turn, SessionS
                 : events::session_failed(turn.lease.session, error.value_or("")),
             now);
   notices_.session_ended(tx, story, turn.lease.session, turn.agent_name, status, now);
+  if (turn.parent_id) sub_sessions_.ended(tx, story, turn.lease.session, now);
   return Commit::done;
 }
 

@@ -173,25 +173,31 @@ void Turns::run(ClaimedTurn turn) {
 }
 
 void Turns::execute(ClaimedTurn& turn, const std::shared_ptr<Running>& running) {
-  std::string failure;
-  bool retryable = true;
+  std::optional<TurnFailed> failure;
   try {
-    if (turn.attempts > options_.max_attempts) {
-      // Counted at claim, so a turn that takes the process down with it ends here instead of
-      // looping.
-      throw TurnFailed("it was started " + std::to_string(options_.max_attempts) +
-                           " times and never came to an end",
-                       false);
-    }
     const auto agent = agents_.find(turn.agent_name);
     const auto runner = agent ? runners_.find(agent->runner) : runners_.end();
     if (runner == runners_.end()) {
       throw TurnFailed("the agent \"" + turn.agent_name + "\" is not defined, or cannot be run",
                        true);
     }
+    const auto most = std::max(options_.max_attempts, runner->second->max_attempts(*agent));
+    if (turn.attempts > most) {
+      // Counted at claim, so a turn that takes the process down with it ends here instead of
+      // looping.
+      throw TurnFailed("it was started " + std::to_string(most) + " times and never came to an end",
+                       false);
+    }
     TurnContext context;
     context.timeout = options_.turn_timeout;
     context.max_reply_bytes = options_.max_reply_bytes;
+    context.limits = end_.limits();
+    context.ask = end_.ask_defaults();
+    context.has_parent = turn.parent_id.has_value();
+    context.attempt = turn.attempts;
+    context.checkpoint = [&](const Checkpoint& step) {
+      persist(*running, [&] { checkpoint(turn, step); });
+    };
     context.cancelled = [this, &running] { return running->abandoned || stopping_; };
     context.on_output = [&](std::vector<std::string> lines) {
       record_output(turn, std::move(lines));
@@ -209,12 +215,11 @@ void Turns::execute(ClaimedTurn& turn, const std::shared_ptr<Running>& running) 
     persist(*running, [&] { reply(turn, *agent, text); });
     return;
   } catch (const TurnFailed& e) {
-    failure = e.what();
-    retryable = e.retryable();
+    failure = e;
   } catch (const BadRequest& e) {
-    failure = "the agent's reply is refused: " + e.field() + " " + e.what();
+    failure.emplace("the agent's reply is refused: " + e.field() + " " + e.what(), true);
   } catch (const std::exception& e) {
-    failure = std::string("the turn could not be run: ") + e.what();
+    failure.emplace(std::string("the turn could not be run: ") + e.what(), true);
   }
   if (running->abandoned) return;
   try {
@@ -222,7 +227,7 @@ void Turns::execute(ClaimedTurn& turn, const std::shared_ptr<Running>& running) 
       if (stopping_) {
         end_.release(turn, clock_.now());
       } else {
-        end_.fail(turn, failure, retryable, random_fraction(), clock_.now());
+        end_.fail(turn, *failure, random_fraction(), clock_.now());
       }
     });
   } catch (const std::exception& e) {
@@ -256,10 +261,34 @@ void Turns::reply(const ClaimedTurn& turn, const AgentDefinition& agent, const s
     end_.result(turn, *result, now);
   } else if (const auto* carry_on = std::get_if<ContinueReply>(&parsed)) {
     end_.carry_on(turn, *carry_on, now);
+  } else if (const auto* spawn = std::get_if<SpawnReply>(&parsed)) {
+    end_.spawn(turn, agent, *spawn, now);
   } else {
     const auto& error = std::get<ErrorReply>(parsed);
-    end_.fail(turn, error.error, error.retry, random_fraction(), now);
+    end_.fail(turn, TurnFailed(error.error, error.retry), random_fraction(), now);
   }
+}
+
+void Turns::checkpoint(ClaimedTurn& turn, const Checkpoint& step) {
+  const auto* model = std::get_if<ModelStep>(&step.done);
+  const ModelSpent spent = model ? model->spent : ModelSpent{};
+  const Time now = clock_.now();
+  const SessionId& id = turn.lease.session;
+  const auto story = db_.write([&](Transaction& tx) -> std::optional<Story> {
+    if (session_store::checkpoint(tx, turn.lease, step.state, spent, now) == Commit::lease_lost) {
+      return std::nullopt;
+    }
+    Story s;
+    s.add(tx,
+          model ? events::model_replied(id, turn.turn, *model)
+                : events::tool_ran(id, turn.turn, std::get<ToolStep>(step.done)),
+          now);
+    return s;
+  });
+  if (!story) throw TurnFailed("its lease was lost", true);
+  turn.attempts = 1;
+  journal_.announce(*story);
+  if (model) metrics_.model_replied(model->model, spent.input_tokens, spent.output_tokens);
 }
 
 void Turns::record_output(const ClaimedTurn& turn, std::vector<std::string> lines) {

@@ -75,6 +75,8 @@ class Turns final : public Seats {
   // Repeats a write of a turn until the store takes it, the lease is lost or the server stops.
   template <class Write>
   void persist(const Running& running, Write write);
+  // Under the turn's lease. Its attempts count from here. Throws TurnFailed if that was lost.
+  void checkpoint(session_store::ClaimedTurn& turn, const Checkpoint& step);
   void record_output(const session_store::ClaimedTurn& turn, std::vector<std::string> lines);
 
   Database& db_;

@@ -4,18 +4,6 @@
 namespace holdpoint {
 namespace {
 
-std::string_view to_text(RunnerKind runner) {
-  switch (runner) {
-    case RunnerKind::http:
-      return "http";
-    case RunnerKind::command:
-      return "command";
-    case RunnerKind::external:
-      break;
-  }
-  return "external";
-}
-
 void write_texts(JsonWriter& out, const char* name, const std::vector<std::string>& texts) {
   out.key(name).begin_array();
   for (const auto& text : texts) out.value(text);
@@ -41,8 +29,8 @@ void write_agent(JsonWriter& out, Api& api, const AgentDefinition& agent, const 
   write_texts(out, "answerers", agent.answerers);
   out.member("allow_cancel", agent.allow_cancel);
   out.member("question_timeout", std::int64_t{ask.timeout.count()});
-  out.member("on_timeout", holdpoint::to_text(ask.on_timeout));
-  out.member("webhook_verify", holdpoint::to_text(agent.webhook_verify));
+  out.member("on_timeout", to_text(ask.on_timeout));
+  out.member("webhook_verify", to_text(agent.webhook_verify));
   out.member("may_answer", request.caller.may("questions:answer") && listed);
   out.member("named", !agent.answerers.empty() && listed);
   out.member("may_start", agent.runner != RunnerKind::external && may_start(request.caller, agent));

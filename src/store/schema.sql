@@ -266,3 +266,17 @@ CREATE TABLE nodes (
   started_at TEXT NOT NULL,
   seen_at    TEXT NOT NULL
 );
+
+-- migration 6: model agents
+
+-- A sub-session names the turn of its parent that started it and waits for it, and the tool call that this was. The parent runs no
+-- turn meanwhile: it is `running`, with no due_at.
+ALTER TABLE agent_sessions ADD COLUMN spawned_by BIGINT;
+ALTER TABLE agent_sessions ADD COLUMN spawn_call TEXT;
+
+-- What its model has used up. cost_micros: millionths of a dollar; null: no price is known.
+ALTER TABLE agent_sessions ADD COLUMN model_steps BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE agent_sessions ADD COLUMN input_tokens BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE agent_sessions ADD COLUMN output_tokens BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE agent_sessions ADD COLUMN cached_tokens BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE agent_sessions ADD COLUMN cost_micros BIGINT;

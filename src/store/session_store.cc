@@ -7,7 +7,8 @@ namespace {
 
 #define SESSION_COLUMNS                                                                 \
   "id, agent_name, status, parent_id, turn, attempts, questions_asked, result, error, " \
-  "created_at, updated_at, completed_at"
+  "created_at, updated_at, completed_at, model_steps, input_tokens, output_tokens, "    \
+  "cached_tokens, cost_micros"
 
 Session read_session(const Row& row) {
   Session s;
@@ -23,6 +24,11 @@ Session read_session(const Row& row) {
   s.created_at = row.time(9);
   s.updated_at = row.time(10);
   s.completed_at = row.optional_time(11);
+  s.spent.steps = row.integer(12);
+  s.spent.input_tokens = row.integer(13);
+  s.spent.output_tokens = row.integer(14);
+  s.spent.cached_tokens = row.integer(15);
+  if (!row.is_null(16)) s.spent.cost_micros = row.integer(16);
   return s;
 }
 
@@ -83,11 +89,11 @@ bool insert(Transaction& tx, const NewSession& session, Time now) {
   return tx.execute(
              "INSERT INTO agent_sessions (id, agent_name, status, original_payload, parent_id, "
              "idempotency_key, questions_asked, created_at, updated_at, due_at, leased_by, "
-             "lease_number, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, "
-             "$11) ON CONFLICT DO NOTHING",
+             "lease_number, attempts, spawned_by, spawn_call) VALUES ($1, $2, $3, $4, $5, $6, $7, "
+             "$8, $8, $9, $10, $11, $11, $12, $13) ON CONFLICT DO NOTHING",
              session.id, session.agent_name, to_text(session.status), session.payload,
              session.parent_id, session.idempotency_key, session.questions_asked, now, due, node,
-             claims) == 1;
+             claims, session.spawned_by, session.spawn_call) == 1;
 }
 
 void lock(Transaction& tx, const SessionId& id) {
@@ -168,6 +174,14 @@ std::optional<SessionRecord> find_record(Transaction& tx, const SessionId& id, s
   return found;
 }
 
+std::optional<std::string> find_state(Transaction& tx, const SessionId& id) {
+  std::optional<std::string> state;
+  tx.query(
+      "SELECT execution_state FROM agent_sessions WHERE id = $1",
+      [&](const Row& row) { state = row.optional_string(0); }, id);
+  return state;
+}
+
 void each_newest(Transaction& tx, std::int64_t most,
                  const std::function<void(const Brief&)>& visit) {
   tx.query(
@@ -196,7 +210,7 @@ std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time no
         c.refusals = row.integer(4);
         c.reason = turn_reason_from(row.text(5));
         c.due_since = row.time(6);
-        c.has_parent = !row.is_null(7);
+        if (!row.is_null(7)) c.parent_id = SessionId(row.string(7));
         c.payload = row.string(8);
         c.state = row.optional_string(9);
         c.resume = row.optional_string(10);
@@ -267,6 +281,27 @@ Commit advance(Transaction& tx, const Lease& lease, const Next& next, Time now) 
       lease.number));
 }
 
+Commit checkpoint(Transaction& tx, const Lease& lease, std::string_view state,
+                  const ModelSpent& more, Time now) {
+  return committed(tx.execute(
+      "UPDATE agent_sessions SET execution_state = $1, attempts = 1, "
+      "model_steps = model_steps + $2, input_tokens = input_tokens + $3, "
+      "output_tokens = output_tokens + $4, cached_tokens = cached_tokens + $5, "
+      "cost_micros = COALESCE(cost_micros + $6, cost_micros, $6), updated_at = $7 "
+      "WHERE id = $8 AND lease_number = $9 AND status = 'running' AND leased_by IS NOT NULL",
+      state, more.steps, more.input_tokens, more.output_tokens, more.cached_tokens,
+      more.cost_micros, now, lease.session, lease.number));
+}
+
+Commit wait_for_agents(Transaction& tx, const Lease& lease, const std::optional<std::string>& state,
+                       Time now) {
+  return committed(tx.execute(
+      "UPDATE agent_sessions SET due_at = NULL, leased_by = NULL, resume = NULL, refusals = 0, "
+      "execution_state = COALESCE($1, execution_state), updated_at = $2 "
+      "WHERE id = $3 AND lease_number = $4 AND status = 'running' AND leased_by IS NOT NULL",
+      state, now, lease.session, lease.number));
+}
+
 Commit finish(Transaction& tx, const Lease& lease, SessionStatus status,
               const std::optional<std::string>& result, const std::optional<std::string>& error,
               Time now) {
@@ -307,7 +342,7 @@ std::optional<ClaimedTurn> resume_claimed(Transaction& tx, const SessionId& id, 
         c.refusals = row.integer(2);
         c.reason = reason;
         c.due_since = now;
-        c.has_parent = !row.is_null(3);
+        if (!row.is_null(3)) c.parent_id = SessionId(row.string(3));
         c.payload = row.string(4);
         c.state = row.optional_string(5);
         c.resume = resume;
@@ -319,14 +354,52 @@ std::optional<ClaimedTurn> resume_claimed(Transaction& tx, const SessionId& id, 
   return claimed;
 }
 
-bool end_parked(Transaction& tx, const SessionId& id, SessionStatus status, TurnReason reason,
-                const std::string& resume, const std::optional<std::string>& result,
-                const std::optional<std::string>& error, Time now) {
+bool end_parked(Transaction& tx, const SessionId& id, const ParkedEnd& end, Time now) {
   return tx.execute(
              "UPDATE agent_sessions SET status = $1, turn = turn + 1, attempts = 0, "
-             "turn_reason = $2, resume = $3, result = $4, error = $5, updated_at = $6, "
-             "completed_at = $6 WHERE id = $7 AND status = 'pending_input'",
-             to_text(status), to_text(reason), resume, result, error, now, id) == 1;
+             "turn_reason = $2, resume = $3, result = $4, error = $5, "
+             "execution_state = COALESCE($6, execution_state), updated_at = $7, "
+             "completed_at = $7 WHERE id = $8 AND status = 'pending_input'",
+             to_text(end.status), to_text(end.reason), end.resume, end.result, end.error, end.state,
+             now, id) == 1;
+}
+
+std::optional<Spawned> find_spawned(Transaction& tx, const SessionId& id) {
+  std::optional<Spawned> found;
+  tx.query(
+      "SELECT parent_id, spawned_by, spawn_call FROM agent_sessions WHERE id = $1 AND spawned_by "
+      "IS NOT NULL",
+      [&](const Row& row) {
+        found = Spawned{SessionId(row.string(0)), row.integer(1), row.optional_string(2)};
+      },
+      id);
+  return found;
+}
+
+std::vector<Session> spawned_by(Transaction& tx, const SessionId& parent, std::int64_t turn) {
+  std::vector<Session> children;
+  tx.query(
+      "SELECT " SESSION_COLUMNS
+      " FROM agent_sessions WHERE parent_id = $1 AND spawned_by = $2 ORDER BY id",
+      [&](const Row& row) { children.push_back(read_session(row)); }, parent, turn);
+  return children;
+}
+
+bool awaits_agents(Transaction& tx, const SessionId& parent, std::int64_t turn) {
+  bool waits = false;
+  tx.query(
+      "SELECT 1 FROM agent_sessions WHERE id = $1 AND turn = $2 AND status = 'running' AND due_at "
+      "IS NULL AND NOT EXISTS (SELECT 1 FROM agent_sessions c WHERE c.parent_id = $1 AND "
+      "c.spawned_by = $2 AND c.completed_at IS NULL)",
+      [&](const Row&) { waits = true; }, parent, turn);
+  return waits;
+}
+
+void resume_parent(Transaction& tx, const SessionId& id, const std::string& resume, Time now) {
+  tx.post(
+      "UPDATE agent_sessions SET turn = turn + 1, attempts = 0, turn_reason = $1, resume = $2, "
+      "due_at = $3, updated_at = $3 WHERE id = $4 AND status = 'running' AND due_at IS NULL",
+      to_text(TurnReason::agents), resume, now, id);
 }
 
 bool cancel_running(Transaction& tx, const SessionId& id, const std::string& error, Time now) {
@@ -372,10 +445,13 @@ Waiting waiting_messages(Transaction& tx, const SessionId& session) {
 
 std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most) {
   std::vector<SessionId> old;
-  // A parent stays for as long as it has children, so that their parent_id always names a row.
+  // A parent stays for as long as it has children, so that their parent_id always names a row; and
+  // a child for as long as its parent may want its result.
   tx.query(
       "SELECT id FROM agent_sessions s WHERE completed_at < $1 AND NOT EXISTS "
-      "(SELECT 1 FROM agent_sessions c WHERE c.parent_id = s.id) ORDER BY completed_at LIMIT $2 "
+      "(SELECT 1 FROM agent_sessions c WHERE c.parent_id = s.id) AND NOT EXISTS "
+      "(SELECT 1 FROM agent_sessions p WHERE p.id = s.parent_id AND s.spawned_by IS NOT NULL AND "
+      "p.completed_at IS NULL) ORDER BY completed_at LIMIT $2 "
       "FOR UPDATE SKIP LOCKED",
       [&](const Row& row) { old.emplace_back(row.string(0)); }, before, most);
   for (const auto& id : old) {

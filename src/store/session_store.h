@@ -23,7 +23,7 @@ struct ClaimedTurn {
   std::int64_t refusals = 0;
   TurnReason reason = TurnReason::start;
   Time due_since;
-  bool has_parent = false;
+  std::optional<SessionId> parent_id;
   std::string payload;
   std::optional<std::string> state;
   std::optional<std::string> resume;
@@ -45,6 +45,9 @@ struct NewSession {
   std::optional<std::string> idempotency_key;
   std::int64_t questions_asked = 0;
   std::optional<Seat> seat;  // Its first turn is claimed at once.
+  // The parent's turn that waits for it, and the tool call that this is.
+  std::optional<std::int64_t> spawned_by;
+  std::optional<std::string> spawn_call;
 };
 
 // False if the agent has a session with the same idempotency key already; then nothing was
@@ -83,6 +86,9 @@ void each_newest(Transaction& tx, std::int64_t most,
 std::optional<SessionRecord> find_record(Transaction& tx, const SessionId& id, std::int64_t most,
                                          std::size_t max_bytes);
 
+// What the agent saved last; nothing if it did not.
+std::optional<std::string> find_state(Transaction& tx, const SessionId& id);
+
 // Leases up to `most` sessions due at `now`, the longest due first. A lease that ran out is due
 // again.
 std::vector<ClaimedTurn> claim(Transaction& tx, const std::string& node, Time now, Time lease_until,
@@ -109,6 +115,13 @@ struct Next {
   bool refused = false;              // An ask was refused.
 };
 Commit advance(Transaction& tx, const Lease& lease, const Next& next, Time now);
+// How far a turn has come: it goes on, and an attempt that starts after this is its first from
+// here.
+Commit checkpoint(Transaction& tx, const Lease& lease, std::string_view state,
+                  const ModelSpent& more, Time now);
+// No turn is due until resume_parent.
+Commit wait_for_agents(Transaction& tx, const Lease& lease, const std::optional<std::string>& state,
+                       Time now);
 Commit finish(Transaction& tx, const Lease& lease, SessionStatus status,
               const std::optional<std::string>& result, const std::optional<std::string>& error,
               Time now);
@@ -120,9 +133,28 @@ bool resume(Transaction& tx, const SessionId& id, TurnReason reason, const std::
 // The same, and claims the turn.
 std::optional<ClaimedTurn> resume_claimed(Transaction& tx, const SessionId& id, TurnReason reason,
                                           const std::string& resume, const Seat& seat, Time now);
-bool end_parked(Transaction& tx, const SessionId& id, SessionStatus status, TurnReason reason,
-                const std::string& resume, const std::optional<std::string>& result,
-                const std::optional<std::string>& error, Time now);
+struct ParkedEnd {
+  SessionStatus status;
+  TurnReason reason;
+  std::string resume;
+  std::optional<std::string> result;
+  std::optional<std::string> error;
+  std::optional<std::string> state;  // Nothing: the last checkpoint's stays.
+};
+bool end_parked(Transaction& tx, const SessionId& id, const ParkedEnd& end, Time now);
+
+// Who waits for a sub-session; nothing if nobody does.
+struct Spawned {
+  SessionId parent_id;
+  std::int64_t turn = 0;
+  std::optional<std::string> call;
+};
+std::optional<Spawned> find_spawned(Transaction& tx, const SessionId& id);
+// Those that a turn of the parent has started, the oldest first.
+std::vector<Session> spawned_by(Transaction& tx, const SessionId& parent, std::int64_t turn);
+// Whether the parent waits for those, and the last of them has ended. The parent must be locked.
+bool awaits_agents(Transaction& tx, const SessionId& parent, std::int64_t turn);
+void resume_parent(Transaction& tx, const SessionId& id, const std::string& resume, Time now);
 
 // Ends a session that runs; its turn's lease is lost.
 bool cancel_running(Transaction& tx, const SessionId& id, const std::string& error, Time now);

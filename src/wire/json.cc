@@ -176,6 +176,22 @@ std::vector<std::pair<std::string_view, std::string_view>> members_of(std::strin
   return members;
 }
 
+std::vector<std::string_view> elements_of(std::string_view list) {
+  std::vector<std::string_view> elements;
+  const auto skip = [&](std::size_t i, std::string_view what) {
+    return std::min(list.find_first_not_of(what, i), list.size());
+  };
+  std::size_t i = skip(0, " \n\r\t");
+  if (i >= list.size() || list[i] != '[') return elements;
+  i = skip(i + 1, " \n\r\t");
+  while (i < list.size() && list[i] != ']') {
+    const std::size_t end = value_end(list, i);
+    elements.push_back(list.substr(i, end - i));
+    i = skip(end, " \n\r\t,");
+  }
+  return elements;
+}
+
 std::string member_path(const std::string& at, std::string_view name) {
   return at.empty() ? std::string(name) : at + "." + std::string(name);
 }

@@ -25,6 +25,9 @@ Json parse_json(std::string_view text, const std::string& field);
 // check_json. A name that is there twice appears twice. Empty if it is no object.
 std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object);
 
+// The same of a list.
+std::vector<std::string_view> elements_of(std::string_view list);
+
 // Throws BadRequest for a member of `object` that is not among `known`, or if it is no object. `at`
 // is its own name, empty for the body itself.
 void check_members(const Json& object, const std::string& at,

@@ -16,7 +16,52 @@ void check_size(const std::string& field, std::string_view text, std::size_t mos
   }
 }
 
+constexpr std::size_t kMaxStarts = 16;
+
+SpawnReply parse_spawn(std::string_view text, std::optional<std::string> state) {
+  SpawnReply spawn;
+  spawn.state = std::move(state);
+  const std::string at = "reply.spawn";
+  const Json given = parse_json(text, at);
+  check_members(given, at, {"agents", "tool_call_id"});
+  if (const auto id = given.find("tool_call_id"); id != given.end() && !id->is_null()) {
+    if (!id->is_string()) throw BadRequest(at + ".tool_call_id", "must be a string");
+    spawn.tool_call_id = id->get<std::string>();
+  }
+  const auto agents = given.find("agents");
+  if (agents == given.end() || !agents->is_array() || agents->empty() ||
+      agents->size() > kMaxStarts) {
+    throw BadRequest(at + ".agents", "must be a list of 1 to " + std::to_string(kMaxStarts));
+  }
+  for (std::size_t i = 0; i < agents->size(); ++i) {
+    const std::string here = at + ".agents[" + std::to_string(i) + "]";
+    const Json& start = (*agents)[i];
+    check_members(start, here, {"agent", "payload"});
+    const auto name = start.find("agent");
+    if (name == start.end() || !name->is_string()) {
+      throw BadRequest(here + ".agent", "must be an agent's name");
+    }
+    const auto payload = start.find("payload");
+    spawn.starts.push_back(
+        {name->get<std::string>(), payload == start.end() ? "{}" : payload->dump()});
+  }
+  return spawn;
+}
+
 }  // namespace
+
+std::string spawn_resume_json(const std::optional<std::string>& tool_call_id,
+                              const std::vector<SubResult>& results) {
+  JsonWriter out;
+  out.begin_object().member("tool_call_id", tool_call_id).key("agents").begin_array();
+  for (const auto& sub : results) {
+    out.begin_object().member("session_id", sub.session_id).member("agent", sub.agent_name);
+    out.member("status", to_text(sub.status)).raw_or_null("result", sub.result);
+    out.member("error", sub.error).end_object();
+  }
+  out.end_array().end_object();
+  return out.take();
+}
 
 std::string turn_request_json(const TurnRequest& request) {
   JsonWriter out;
@@ -31,25 +76,25 @@ std::string turn_request_json(const TurnRequest& request) {
 
 TurnReply parse_turn_reply(std::string_view text, const Limits& limits) {
   check_json(text, "reply");
-  std::optional<std::string_view> ask, state, result, carry_on, error, retry;
+  std::optional<std::string_view> ask, state, result, carry_on, spawn, error, retry;
   const std::map<std::string_view, std::optional<std::string_view>*> known{
-      {"ask", &ask},           {"state", &state}, {"result", &result},
-      {"continue", &carry_on}, {"error", &error}, {"retry", &retry}};
+      {"ask", &ask},     {"state", &state}, {"result", &result}, {"continue", &carry_on},
+      {"spawn", &spawn}, {"error", &error}, {"retry", &retry}};
   for (const auto& [name, value] : members_of(text)) {
     const auto it = known.find(name);
     if (it == known.end()) {
       throw BadRequest("reply." + shorten(name, 60),
-                       "is not known here; a turn answers ask, result, continue or error");
+                       "is not known here; a turn answers ask, result, continue, spawn or error");
     }
     if (*it->second) throw BadRequest("reply." + std::string(name), "is there twice");
     *it->second = value;
   }
-  if (!!ask + !!result + !!carry_on + !!error != 1) {
+  if (!!ask + !!result + !!carry_on + !!spawn + !!error != 1) {
     throw BadRequest("reply",
-                     "must be an object with exactly one of ask, result, continue or error");
+                     "must be an object with exactly one of ask, result, continue, spawn or error");
   }
-  if (state && !ask && !carry_on) {
-    throw BadRequest("reply.state", "goes with ask or continue only");
+  if (state && !ask && !carry_on && !spawn) {
+    throw BadRequest("reply.state", "goes with ask, continue or spawn only");
   }
   if (retry && !error) throw BadRequest("reply.retry", "goes with error only");
   std::optional<std::string> kept;
@@ -57,6 +102,7 @@ TurnReply parse_turn_reply(std::string_view text, const Limits& limits) {
     check_size("reply.state", *state, limits.max_state_bytes);
     kept = std::string(*state);
   }
+  if (spawn) return parse_spawn(*spawn, std::move(kept));
   if (ask) return AskReply{std::string(*ask), std::move(kept)};
   if (result) {
     check_size("reply.result", *result, limits.max_result_bytes);

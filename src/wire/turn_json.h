@@ -35,13 +35,35 @@ struct ResultReply {
 struct ContinueReply {
   std::optional<std::string> state;
 };
+// Sub-sessions to run side by side; the session waits until the last has ended.
+struct SpawnReply {
+  struct Start {
+    std::string agent_name;
+    std::string payload;
+  };
+  std::vector<Start> starts;
+  std::optional<std::string> tool_call_id;
+  std::optional<std::string> state;
+};
 struct ErrorReply {
   std::string error;
   bool retry = false;
 };
-using TurnReply = std::variant<AskReply, ResultReply, ContinueReply, ErrorReply>;
+using TurnReply = std::variant<AskReply, ResultReply, ContinueReply, SpawnReply, ErrorReply>;
 
 // Throws BadRequest saying what is wrong with the reply.
 TurnReply parse_turn_reply(std::string_view text, const Limits& limits);
+
+// How a sub-session ended.
+struct SubResult {
+  SessionId session_id;
+  std::string agent_name;
+  SessionStatus status = SessionStatus::completed;
+  std::optional<std::string> result;  // JSON.
+  std::optional<std::string> error;
+};
+// What a session gets back for those it has started: `{"tool_call_id", "agents": […]}`.
+std::string spawn_resume_json(const std::optional<std::string>& tool_call_id,
+                              const std::vector<SubResult>& results);
 
 }  // namespace holdpoint

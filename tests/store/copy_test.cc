@@ -88,11 +88,13 @@ void execute(Database& db, const std::vector<std::string>& statements) {
 // sizes, texts that sort and compare by their bytes alone.
 const std::vector<std::string> kRows{
     "INSERT INTO agent_sessions (id, agent_name, status, original_payload, execution_state, "
-    "created_at, updated_at, idempotency_key, result, due_at, lease_number, leased_by) VALUES "
+    "created_at, updated_at, idempotency_key, result, due_at, lease_number, leased_by, spawned_by, "
+    "spawn_call, model_steps, input_tokens, output_tokens, cached_tokens, cost_micros) VALUES "
     "('s1', 'poet', 'pending_input', '{\"a\": 1,  \"a\":2}', '', '2026', '2026', 'k', NULL, NULL, "
-    "9223372036854775807, NULL), ('S2', 'poet', 'running', 'Grüße\n\t\"x\" 😀 $1 '' \\', NULL, "
-    "'2026', '2026', NULL, '', '2026', 0, 'node'), ('é', '', 'failed', '', '', '', '', NULL, "
-    "NULL, NULL, -9223372036854775807, '')",
+    "9223372036854775807, NULL, NULL, NULL, 0, 0, 0, 0, NULL), ('S2', 'poet', 'running', "
+    "'Grüße\n\t\"x\" 😀 $1 '' \\', NULL, '2026', '2026', NULL, '', '2026', 0, 'node', 3, 'toolu_1', "
+    "2, 1200, 300, 100, 4500), ('é', '', 'failed', '', '', '', '', NULL, "
+    "NULL, NULL, -9223372036854775807, '', NULL, '', 0, 0, 0, 0, 0)",
     "INSERT INTO agent_questions (id, session_id, agent_name, question, created_at, ask, position, "
     "options, multi_select, allow_other, style, on_timeout, deadline_at, channels) VALUES ('q', "
     "'s1', 'poet', 'What style?', '2026', 1, 0, '[]', 0, 1, 'buttons', 'fail', '2027', 'email "
