@@ -80,7 +80,7 @@ const kUsage = [
   ['Tokens in', ({ input_tokens: read }) => count(read)],
   ['Tokens out', ({ output_tokens: written }) => count(written)],
   ['Cost', ({ cost_usd: cost }) => (cost === null ? 'not known' : dollars(cost))],
-  ['A session', ({ cost_usd: cost, sessions }) => (cost === null || sessions === 0 ? '–' : dollars(cost / sessions))],
+  ['Cost a session', ({ cost_usd: cost, sessions }) => (cost === null || sessions === 0 ? '–' : dollars(cost / sessions))],
 ];
 
 const usageRow = (agent) => el('tr', { role: 'row' },

@@ -80,12 +80,12 @@ const deliveriesView = ({ key, deliveries }) => {
   return fold(`${key}-deliveries`, summary, () => el('ul', { class: 'steps' }, deliveries.map(deliveryView)), !fine);
 };
 
-const stepView = (step) => el('li', { class: step.kind === 'tool' && !step.ok ? 'bad' : null }, moment(step.at), ` ${stepText(step)}`,
+const stepView = (step) => el('li', { class: step.kind === 'tool' && !step.ok ? 'tool bad' : step.kind, title: exact(step.at) }, stepText(step),
   step.took !== null && [' ', el('span', { class: 'took' }, took(step.took))]);
 
 // Few steps, or those of a turn that runs, are seen at once; of many the sum.
 const stepsView = ({ key, steps, outcome }) => fold(`${key}-steps`, stepsText(steps),
-  () => el('ol', { class: 'steps' }, steps.map(stepView)), steps.length <= kFewSteps || outcome === 'running');
+  () => el('ol', { class: 'steps taken' }, steps.map(stepView)), steps.length <= kFewSteps || outcome === 'running');
 
 const subView = (sub) => el('li', {}, el('a', { href: `/session/${sub.id}` }, sub.agent), ` ${subText(sub)}`);
 const subsView = ({ subs, count, names }) => [

@@ -34,7 +34,7 @@ inTab('a session shows what its model used, and each step within its turn', asyn
   const facts = await page.locator('.facts').textContent();
   for (const piece of ['Model replies7', 'Tokens35,243 in (21,800 cached), 889 out', 'Cost$0.061']) assert.ok(facts.includes(piece), facts);
   const told = await rows(page);
-  assert.deepEqual(told.map((text) => text.replace(/ [\d.]+ (s|ms|min).*$/, '')), [
+  assert.deepEqual(told.map((text) => text.replace(/ [\d.]+ (s|ms|min)\b.*$/, '')), [
     'triage-issue was started', 'Turn 1 began and started 3 sub-agents', '3 sub-agents started',
     'Turn 2 took up what its sub-agents brought and asked 1 question', 'Asked: Which team owns the importer?', 'ana answered in Slack after',
     'Turn 3 took up the answer and gave the result', 'Completed',
