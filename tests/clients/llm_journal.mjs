@@ -159,8 +159,13 @@ function transcript(raw) {
   const { messages, ...rest } = rawMembers(raw);
   return { messages: rawItems(messages), rest: JSON.stringify(rest) };
 }
-const saidIn = (api, reply) => (api === 'anthropic' ? rawMembers(reply).content : rawMembers(rawItems(rawMembers(reply).choices)[0]).message);
-const saidBy = (api, message) => (api === 'anthropic' ? rawMembers(message).content : message);
+// Chat completions take back all members of a message but its annotations.
+const spoken = (message) => {
+  const { annotations, ...members } = rawMembers(message);
+  return JSON.stringify(Object.entries(members).sort());
+};
+const saidIn = (api, reply) => (api === 'anthropic' ? rawMembers(reply).content : spoken(rawMembers(rawItems(rawMembers(reply).choices)[0]).message));
+const saidBy = (api, message) => (api === 'anthropic' ? rawMembers(message).content : spoken(message));
 
 // A conversation is known by what it begins with: the tests see to it that no two sessions begin alike.
 function beginning(api, raw) {

@@ -96,8 +96,7 @@ for (const api of Object.keys(good)) {
 }
 
 // A conversation of two requests, as texts: spaces and escapes as the model wrote them.
-const says = { anthropic: '[{"type":"text", "text":"caf\\u00e9"},{"type":"tool_use","id":"a","name":"look","input":{"n":1.0}}]', openai: '{"role":"assistant","content":"caf\\u00e9", "refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\\"n\\":1.0}"}}]}' };
-const tools = { anthropic: '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]', openai: '[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}]' };
+const says = { anthropic: '[{"type":"text", "text":"caf\\u00e9"},{"type":"tool_use","id":"a","name":"look","input":{"n":1.0}}]', openai: '{"role":"assistant","content":"caf\\u00e9", "refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\XX = { anthropic: '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]', openai: '[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}]' };
 const request = (api, messages) => `{"model":"m","max_tokens":9,"tools":${tools[api]},"messages":[${messages.join(',')}]}`;
 const begins = '{"role":"user","content":"{\\"n\\":1}"}';
 const spoken = (api, said = says[api]) => (api === 'anthropic' ? `{"role":"assistant","content":${said}}` : said);

@@ -17,14 +17,11 @@ const written = (members) => Object.fromEntries(Object.entries(members).map(([na
 const block = (one) => (known.has(one?.type) ? JSON.stringify(one) : `(${JSON.stringify(one)} as unknown as Anthropic.ContentBlockParam)`);
 const anthropicMessage = ({ content, ...rest }) => literal({ ...written(rest), content: Array.isArray(content) ? `[${content.map(block).join(', ')}]` : JSON.stringify(content) });
 
-// A reply's message goes back as it came, as the SDK's users do it: what a reply may have is allowed there too.
-const openaiType = ({ role }) => (role === 'assistant' ? 'OpenAI.ChatCompletionMessage | OpenAI.ChatCompletionAssistantMessageParam' : 'OpenAI.ChatCompletionMessageParam');
-
 function source(api, { messages, ...rest }) {
-  const [begin, type, typeOf, write] = api === 'anthropic'
-    ? ["import Anthropic from '@anthropic-ai/sdk';", 'Anthropic.MessageCreateParamsNonStreaming', () => 'Anthropic.MessageParam', anthropicMessage]
-    : ["import OpenAI from 'openai';", 'OpenAI.ChatCompletionCreateParamsNonStreaming', openaiType, JSON.stringify];
-  const said = messages.map((message, i) => `const m${i}: ${typeOf(message)} = ${write(message)};`);
+  const [begin, type, messageType, write] = api === 'anthropic'
+    ? ["import Anthropic from '@anthropic-ai/sdk';", 'Anthropic.MessageCreateParamsNonStreaming', 'Anthropic.MessageParam', anthropicMessage]
+    : ["import OpenAI from 'openai';", 'OpenAI.ChatCompletionCreateParamsNonStreaming', 'OpenAI.ChatCompletionMessageParam', JSON.stringify];
+  const said = messages.map((message, i) => `const m${i}: ${messageType} = ${write(message)};`);
   return [begin, ...said, `export const request: ${type} = ${literal({ ...written(rest), messages: `[${messages.map((_, i) => `m${i}`).join(', ')}]` })};`, ''].join('\n');
 }
 
