@@ -42,7 +42,7 @@ function* anthropicResults(content, open) {
     if (answered.has(block.tool_use_id)) yield `${block.tool_use_id} has two results`;
     else if (!open.has(block.tool_use_id)) yield `a result of ${block.tool_use_id}, which the message before did not call`;
     answered.add(block.tool_use_id);
-    if (!isText(block.content) && !Array.isArray(block.content)) yield `the result of ${block.tool_use_id} has no content`;
+    if (typeof block.content !== 'string' && !Array.isArray(block.content)) yield `the result of ${block.tool_use_id} has no content`;
     if (block.is_error !== undefined && typeof block.is_error !== 'boolean') yield `is_error of ${block.tool_use_id} is no boolean`;
   }
   for (const id of open) if (!answered.has(id)) yield `${id} has no result in the next message`;

@@ -96,12 +96,13 @@ for (const api of Object.keys(good)) {
 }
 
 // A conversation of two requests, as texts: spaces and escapes as the model wrote them.
-const says = { anthropic: '[{"type":"text", "text":"caf\\u00e9"},{"type":"tool_use","id":"a","name":"look","input":{"n":1.0}}]', openai: '{"role":"assistant","content":"caf\\u00e9", "refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\XX = { anthropic: '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]', openai: '[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}]' };
+const says = { anthropic: '[{"type":"text", "text":"caf\\u00e9"},{"type":"tool_use","id":"a","name":"look","input":{"n":1.0}}]', openai: '{"role":"assistant","content":"caf\\u00e9", "refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\\"n\\":1.0}"}}]}' };
+const tools = { anthropic: '[{"name":"look","description":"Looks.","input_schema":{"type":"object"}}]', openai: '[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}]' };
 const request = (api, messages) => `{"model":"m","max_tokens":9,"tools":${tools[api]},"messages":[${messages.join(',')}]}`;
 const begins = '{"role":"user","content":"{\\"n\\":1}"}';
 const spoken = (api, said = says[api]) => (api === 'anthropic' ? `{"role":"assistant","content":${said}}` : said);
 const result = { anthropic: '{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}', openai: '{"role":"tool","tool_call_id":"a","content":"ok"}' };
-const reply = { anthropic: `{"id":"1","content": ${says.anthropic} ,"stop_reason":"tool_use"}`, openai: `{"id":"1","choices":[{"index":0, "message":${says.openai}}]}` };
+const reply = { anthropic: `{"id":"1","content": ${says.anthropic} ,"stop_reason":"tool_use"}`, openai: `{"id":"1","choices":[{"index":0, "message":${says.openai.replace('"content"', '"annotations":[], "content"')}}]}` };
 
 for (const api of Object.keys(good)) {
   test(`a conversation with ${api} that grows by what was said is found valid, and one that changed anything is not`, () => {
