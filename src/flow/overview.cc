@@ -18,6 +18,11 @@ class AgentFigures {
     if (session.questions_asked > 0) ++agent.asked;
     agent.questions += session.questions_asked;
     if (session.status == SessionStatus::failed) ++agent.failed;
+    agent.input_tokens += session.spent.input_tokens;
+    agent.output_tokens += session.spent.output_tokens;
+    if (const auto cost = session.spent.cost_micros) {
+      agent.cost_micros = agent.cost_micros.value_or(0) + *cost;
+    }
   }
   void add(const question_store::AnsweredBrief& question) {
     of(question.agent_name).times.push_back(question.took);

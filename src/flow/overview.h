@@ -33,6 +33,9 @@ class Overview {
     std::int64_t questions = 0;
     std::int64_t failed = 0;
     std::int64_t answered = 0;  // Questions.
+    std::int64_t input_tokens = 0;
+    std::int64_t output_tokens = 0;
+    std::optional<std::int64_t> cost_micros;  // Of those whose price is known.
     AnswerTimes times;
   };
   struct Channel {

@@ -1,29 +1,41 @@
+#include <functional>
+
 #include "domain/text.h"
 #include "http/api.h"
 
 namespace holdpoint {
 namespace {
 
-void write_texts(JsonWriter& out, const char* name, const std::vector<std::string>& texts) {
+// `text` says what of each is shown.
+template <class All, class Text = std::identity>
+void write_texts(JsonWriter& out, const char* name, const All& all, Text text = {}) {
   out.key(name).begin_array();
-  for (const auto& text : texts) out.value(text);
+  for (const auto& one : all) out.value(std::invoke(text, one));
   out.end_array();
 }
 
-// The first paragraph of the text under its front matter: what people wrote about it.
+// What people wrote about it: its description, or the first paragraph of the text under its front
+// matter. A model agent's text is its prompt, and nobody's to read here.
 std::string about(const AgentDefinition& agent) {
+  if (!agent.description.empty()) return shorten(agent.description, 300);
+  if (agent.runner == RunnerKind::llm) return "";
   const auto begin = agent.prompt.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return "";
   const std::string text = agent.prompt.substr(begin, agent.prompt.find("\n\n", begin) - begin);
   return shorten(text.substr(0, text.find_last_not_of(" \t\r\n") + 1), 300);
 }
 
-// What is here is for all who may look: no secret, no command, and no URL, which may hold one.
+// What is here is for all who may look: no secret, no prompt, no command, and no URL, which may
+// hold one.
 void write_agent(JsonWriter& out, Api& api, const AgentDefinition& agent, const Request& request) {
   const AskDefaults ask = api.intake.ask_defaults(agent);
   const bool listed = may_decide(agent.answerers, request.actor());
   out.begin_object().member("name", agent.name).member("runner", to_text(agent.runner));
   out.member("about", about(agent)).member("async_questions", agent.async_questions);
+  out.member("model", agent.model.empty() ? std::nullopt : std::optional(agent.model));
+  write_texts(out, "tools", agent.tools, [](const OwnTool& tool) { return tool.spec.name; });
+  write_texts(out, "mcp_servers", agent.mcp_servers, &McpServer::name);
+  write_texts(out, "sub_agents", agent.sub_agents);
   write_texts(out, "channels", api.notices.targets_of(agent));
   out.member("callback", api.notices.has_callback(agent.name));
   write_texts(out, "answerers", agent.answerers);

@@ -3,6 +3,7 @@
 
 #include "base/embedded.h"
 #include "http/api.h"
+#include "wire/session_json.h"
 
 namespace holdpoint {
 namespace {
@@ -56,7 +57,9 @@ void write_agent(JsonWriter& out, const Overview::Agent& agent) {
   out.raw_or_null("p95_seconds", to_seconds(agent.times.p95));
   out.key("times").begin_array();
   for (const auto count : agent.times.counts) out.value(count);
-  out.end_array().end_object();
+  out.end_array().member("input_tokens", agent.input_tokens);
+  out.member("output_tokens", agent.output_tokens);
+  out.raw_or_null("cost_usd", to_dollars(agent.cost_micros)).end_object();
 }
 
 void write_channel(JsonWriter& out, const Overview::Channel& channel) {

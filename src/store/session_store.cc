@@ -10,6 +10,17 @@ namespace {
   "created_at, updated_at, completed_at, model_steps, input_tokens, output_tokens, "    \
   "cached_tokens, cost_micros"
 
+// Of model_steps and the four columns after it.
+ModelSpent read_spent(const Row& row, int from) {
+  ModelSpent spent;
+  spent.steps = row.integer(from);
+  spent.input_tokens = row.integer(from + 1);
+  spent.output_tokens = row.integer(from + 2);
+  spent.cached_tokens = row.integer(from + 3);
+  if (!row.is_null(from + 4)) spent.cost_micros = row.integer(from + 4);
+  return spent;
+}
+
 Session read_session(const Row& row) {
   Session s;
   s.id = SessionId(row.string(0));
@@ -24,11 +35,7 @@ Session read_session(const Row& row) {
   s.created_at = row.time(9);
   s.updated_at = row.time(10);
   s.completed_at = row.optional_time(11);
-  s.spent.steps = row.integer(12);
-  s.spent.input_tokens = row.integer(13);
-  s.spent.output_tokens = row.integer(14);
-  s.spent.cached_tokens = row.integer(15);
-  if (!row.is_null(16)) s.spent.cost_micros = row.integer(16);
+  s.spent = read_spent(row, 12);
   return s;
 }
 
@@ -185,9 +192,11 @@ std::optional<std::string> find_state(Transaction& tx, const SessionId& id) {
 void each_newest(Transaction& tx, std::int64_t most,
                  const std::function<void(const Brief&)>& visit) {
   tx.query(
-      "SELECT agent_name, status, questions_asked FROM agent_sessions ORDER BY id DESC LIMIT $1",
+      "SELECT agent_name, status, questions_asked, model_steps, input_tokens, output_tokens, "
+      "cached_tokens, cost_micros FROM agent_sessions ORDER BY id DESC LIMIT $1",
       [&](const Row& row) {
-        visit({row.text(0), session_status_from(row.text(1)).value(), row.integer(2)});
+        visit({row.text(0), session_status_from(row.text(1)).value(), row.integer(2),
+               read_spent(row, 3)});
       },
       most);
 }

@@ -77,6 +77,7 @@ struct Brief {
   std::string_view agent_name;
   SessionStatus status;
   std::int64_t questions_asked;
+  ModelSpent spent;
 };
 void each_newest(Transaction& tx, std::int64_t most,
                  const std::function<void(const Brief&)>& visit);

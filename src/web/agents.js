@@ -2,7 +2,7 @@
 import { setServerClock } from './ages.js';
 import { get, me, withQuery } from './api.js';
 import { el, find, skeleton, state } from './dom.js';
-import { askingWords, many, targetWords } from './figures.js';
+import { askingWords, many, targetWords, usedWords } from './figures.js';
 import { follow } from './live.js';
 import { paced } from './pace.js';
 import { announce, showConnection, useKeys } from './shell.js';
@@ -17,9 +17,10 @@ const kTypes = [
   'session_started', 'session_completed', 'session_failed', 'session_cancelled', 'question_asked', 'question_answered', 'question_expired',
 ];
 
-const kRunners = { command: 'Command', http: 'HTTP service', external: 'External' };
+const kRunners = { command: 'Command', http: 'HTTP service', llm: 'Model', external: 'External' };
 const kRuns = {
   command: 'A command that this server runs', http: 'A service that this server calls',
+  llm: 'A model that this server asks, with a prompt of its own',
   external: 'Lives elsewhere, and asks by POST /agent/ask',
 };
 const kTimeouts = { fail: 'then the session fails', default: 'then its default answer counts', continue: 'then it goes on without an answer' };
@@ -36,14 +37,25 @@ Asks before each deployment.`;
 
 const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', {}, value.flat(2)));
 
+const tags = (names) => names.map((name) => el('span', { class: 'tag' }, name));
+
+// What a model may use besides its words.
+const modelFacts = ({ runner, model, tools, mcp_servers: servers }) => (runner !== 'llm' ? [] : [
+  fact('Model', el('code', {}, model)),
+  fact('Tools', tools.length + servers.length ? tags([...tools, ...servers.map((name) => `those of ${name} (MCP)`)]) : 'None of its own'),
+]);
+
+const subAgentsFact = ({ sub_agents: subs }) => subs.length > 0
+  && fact('May start', subs.map((name) => [el('a', { class: 'tag', href: `#agent-${name}` }, name), ' ']));
+
 const whereTo = ({ channels, callback }) => {
   const places = [...channels.map(targetWords), ...(callback ? ['a callback'] : [])];
-  return places.length ? places.map((place) => el('span', { class: 'tag' }, place)) : 'The inbox only';
+  return places.length ? tags(places) : 'The inbox only';
 };
 
 const whoMay = ({ answerers, named, may_answer: mayAnswer }) => {
   const you = named ? ' You are one of them.' : mayAnswer ? '' : ' You may not.';
-  return [answerers.length ? answerers.map((name) => el('span', { class: 'tag' }, name)) : 'Everybody who may answer at all.', you];
+  return [answerers.length ? tags(answerers) : 'Everybody who may answer at all.', you];
 };
 
 const unsigned = () => (me.kind === 'open' ? 'Not signed; nothing is asked of callers until the first key is made'
@@ -51,6 +63,8 @@ const unsigned = () => (me.kind === 'open' ? 'Not signed; nothing is asked of ca
 
 const facts = (agent) => [
   fact('Runs', kRuns[agent.runner] ?? agent.runner),
+  ...modelFacts(agent),
+  subAgentsFact(agent),
   ...(agent.async_questions ? [
     fact('Questions go to', whereTo(agent)),
     fact('May answer', whoMay(agent)),
@@ -84,7 +98,7 @@ function makeCard(name) {
   });
   const drawList = redrawn(list, facts);
   const drawFigures = redrawn(figures, ({ known, missing }) =>
-    (missing ? `How often it asks cannot be shown: ${missing}.` : askingWords(known).join(' ')));
+    (missing ? `How often it asks cannot be shown: ${missing}.` : [...askingWords(known), ...usedWords(known)].join(' ')));
   links.append(
     el('a', { href: withQuery('/sessions', query) }, 'Its sessions'),
     el('a', { href: withQuery('/', query) }, 'Questions that wait'));

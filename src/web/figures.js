@@ -1,5 +1,6 @@
 // What the figures of /agent/operations say, in words.
 import { duration } from './time.js';
+import { dollars } from './usage_words.js';
 
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 
@@ -53,3 +54,10 @@ const perSession = (questions, sessions) => {
   const rate = Math.round((10 * questions) / sessions) / 10;
   return `${rate} ${rate === 1 ? 'question' : 'questions'}`;
 };
+
+// What an agent's models have used; nothing where none was asked.
+export function usedWords(figures) {
+  const tokens = (figures?.input_tokens ?? 0) + (figures?.output_tokens ?? 0);
+  if (tokens === 0) return [];
+  return [`Its model used ${many(tokens, 'token')}${figures.cost_usd === null ? '' : `, ${dollars(figures.cost_usd)} in all`}.`];
+}

@@ -4,7 +4,7 @@ import { get } from './api.js';
 import { makeDeliveriesPanel } from './deliveries_panel.js';
 import { el, find, skeleton, state } from './dom.js';
 import { follow } from './live.js';
-import { answerTimes, channelHealth, nodeList, sessionStates, tiles } from './operations_panels.js';
+import { answerTimes, channelHealth, modelUsage, nodeList, sessionStates, tiles } from './operations_panels.js';
 import { paced } from './pace.js';
 import { announce, showConnection, useKeys } from './shell.js';
 import { redrawn } from './swap.js';
@@ -14,7 +14,7 @@ const kRest = 15_000;   // What happens without an event is seen after this.
 // Those that change a figure. What agents print, for one, does not.
 const kTypes = [
   'session_started', 'session_resumed', 'session_completed', 'session_failed', 'session_cancelled', 'session_retried',
-  'turn_started', 'turn_failed',
+  'turn_started', 'turn_failed', 'model_replied',
   'question_asked', 'question_answered', 'question_expired', 'question_cancelled',
   'delivery_sent', 'delivery_failed', 'delivery_dead', 'delivery_obsolete', 'delivery_requeued', 'destination_disabled',
 ];
@@ -24,11 +24,11 @@ const look = () => { asked = true; refresh(); };
 const panel = (id, tag = 'section', name = 'panel') => el(tag, { id, class: name });
 const parts = {
   about: panel('about', 'p', 'about note'), tiles: panel('tiles', 'div', 'tiles'), sessions: panel('sessions'), times: panel('times'),
-  deliveries: panel('deliveries'), channels: panel('channels'), nodes: panel('nodes'),
+  usage: panel('usage'), deliveries: panel('deliveries'), channels: panel('channels'), nodes: panel('nodes'),
 };
 const page = el('div', { class: 'wide operations' },
   el('div', { class: 'top' }, parts.about, el('button', { type: 'button', class: 'quiet small', click: look }, 'Refresh')),
-  parts.tiles, parts.sessions, parts.times, parts.deliveries, parts.channels, parts.nodes);
+  parts.tiles, parts.sessions, parts.times, parts.usage, parts.deliveries, parts.channels, parts.nodes);
 
 const draw = {
   about: redrawn(parts.about, ({ version, database, now, trouble }) => [
@@ -39,6 +39,7 @@ const draw = {
   tiles: redrawn(parts.tiles, tiles),
   sessions: redrawn(parts.sessions, sessionStates),
   times: redrawn(parts.times, answerTimes),
+  usage: redrawn(parts.usage, modelUsage),
   channels: redrawn(parts.channels, channelHealth),
   nodes: redrawn(parts.nodes, nodeList),
 };
@@ -58,6 +59,8 @@ const show = () => {
   draw.tiles({ questions, turns_running, turns_due, deliveries: owed, channels });
   draw.sessions(sessions);
   draw.times({ agents, time_bounds, window });
+  draw.usage({ agents, window });
+  parts.usage.hidden = !parts.usage.firstChild;
   draw.channels({ channels, window });
   draw.nodes({ nodes });
   if (!page.isConnected) find('content').replaceChildren(page);

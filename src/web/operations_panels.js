@@ -5,6 +5,7 @@ import { withQuery } from './api.js';
 import { el } from './dom.js';
 import { channelWord, connectionWords, many, verdict } from './figures.js';
 import { duration } from './time.js';
+import { dollars } from './usage_words.js';
 
 const count = (number) => number.toLocaleString('en');
 
@@ -71,6 +72,33 @@ export const answerTimes = ({ agents, time_bounds: bounds, window }) => {
       [['median', 'median'], ['p95', '95 % are quicker'], ['bar-of-times', 'how many took that long']].map(([kind, word]) =>
         el('span', {}, el('span', { class: `mark ${kind}` }), word))),
     quiet,
+  ];
+};
+
+const kUsage = [
+  ['Sessions', ({ sessions }) => count(sessions)],
+  ['Tokens in', ({ input_tokens: read }) => count(read)],
+  ['Tokens out', ({ output_tokens: written }) => count(written)],
+  ['Cost', ({ cost_usd: cost }) => (cost === null ? 'not known' : dollars(cost))],
+  ['Cost a session', ({ cost_usd: cost, sessions }) => (cost === null || sessions === 0 ? '–' : dollars(cost / sessions))],
+];
+
+const usageRow = (agent) => el('tr', { role: 'row' },
+  el('th', { role: 'rowheader', scope: 'row' }, el('a', { href: `/agents#agent-${encodeURIComponent(agent.name)}`, 'data-key': `usage-${agent.name}` }, agent.name)),
+  kUsage.map(([name, show]) => el('td', { role: 'cell', class: 'number', 'data-name': name }, show(agent))));
+
+// Of agents whose models have used anything, the dearest first; nothing if there are none.
+export const modelUsage = ({ agents, window }) => {
+  const users = agents.filter((agent) => agent.input_tokens + agent.output_tokens > 0)
+    .sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0) || b.input_tokens - a.input_tokens);
+  if (users.length === 0) return [];
+  return [
+    el('div', { class: 'head' }, el('h2', {}, 'What models use'),
+      el('span', { class: 'note' }, `Of the newest ${count(window.sessions)} sessions`)),
+    el('table', { role: 'table', class: 'nodes usage' },
+      el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, el('th', { role: 'columnheader', scope: 'col' }, 'Agent'),
+        kUsage.map(([name]) => el('th', { role: 'columnheader', scope: 'col', class: 'number' }, name)))),
+      el('tbody', { role: 'rowgroup' }, users.map(usageRow))),
   ];
 };
 

@@ -20,6 +20,7 @@ const kSoon = 150;  // Milliseconds in which changes are gathered before everyth
 // What changes the story alone.
 const kQuiet = new Set([
   'agent_output', 'delivery_sent', 'delivery_failed', 'delivery_dead', 'delivery_obsolete', 'delivery_requeued', 'turn_started',
+  'tool_ran',
 ]);
 
 // What the page knows. `record` has what may be large, and what this caller may do.
@@ -112,7 +113,7 @@ const show = () => {
   strip.show({ session, events });
   noStory.hidden = events.length > 0;
   strip.view.parentElement.hidden = strip.view.hidden;
-  timeline.show(story({ session, events, questions, messages: record?.messages ?? [] }));
+  timeline.show(story({ session, events, questions, messages: record?.messages ?? [], children: record?.children ?? [] }));
   showValues();
   cost = performance.now() - begin;
 };

@@ -4,6 +4,7 @@ import { el, find, shorten } from './dom.js';
 import { copyButton, toText } from './json_view.js';
 import { took } from './story_words.js';
 import { exact } from './time.js';
+import { dollars, number } from './usage_words.js';
 
 export const kStatus = {
   running: 'running', pending_input: 'waits for people', completed: 'completed', failed: 'failed', cancelled: 'cancelled',
@@ -20,6 +21,12 @@ const childrenView = (children) => el('span', { class: 'children' },
   children.slice(0, kMostChildren).map(childView),
   children.length > kMostChildren && `and ${children.length - kMostChildren} more`);
 
+const usageFacts = ({ steps, input_tokens: read, output_tokens: written, cached_tokens: cached, cost_usd: cost }) => [
+  fact('Model replies', number(steps)),
+  fact('Tokens', `${number(read)} in${cached ? ` (${number(cached)} cached)` : ''}, ${number(written)} out`),
+  cost !== null && fact('Cost', dollars(cost)),
+];
+
 const factsView = ({ session, record }, ran) => el('dl', { class: 'facts' },
   fact('Id', el('code', { title: session.id }, `…${session.id.slice(-12)}`), ' ', copyButton('Session id', () => session.id)),
   fact('Started', time(session.created_at)),
@@ -27,6 +34,7 @@ const factsView = ({ session, record }, ran) => el('dl', { class: 'facts' },
   fact(session.completed_at ? 'Took' : 'So far', ran),
   fact('Turns', String(session.turn)),
   fact('Questions', String(session.questions_asked)),
+  session.usage && usageFacts(session.usage),
   session.parent_id && fact('Started by', sessionLink(session.parent_id)),
   record?.children.length > 0 && fact('Sub-sessions', childrenView(record.children)));
 

@@ -1,9 +1,9 @@
 // A session's story: what the server told of it, as the rows of a timeline. Pure: no page, no clock.
 //
 // A row is { key, kind, tone, at, text, lines, took } and what its kind adds: a turn has `attempts` and `output`, an ask has `questions`
-// and `notes`, an answer has `quote`, and both an ask and an end have `deliveries`. `key` stays the same while a row grows. `tone` is '',
+// and `notes`, an answer has `quote`, and both an ask and an end have `deliveries`; the turn of a model agent has `steps`, and `agents` have `subs`. `key` stays the same while a row grows. `tone` is '',
 // 'good', 'warn' or 'bad'. `lines` say more.
-import { askText, replyText, said, settledText, turnText } from './story_words.js';
+import { askText, counted, replyText, said, settledText, turnText } from './story_words.js';
 
 const between = (from, to) => Date.parse(to) - Date.parse(from);
 // Our ids begin with the time they were made at.
@@ -11,11 +11,13 @@ const madeAt = (id) => parseInt(id.replace('-', '').slice(0, 12), 16);
 
 // What is known while the events are read, one after the other.
 class Book {
-  constructor(questions, messages) {
+  constructor(questions, messages, children) {
     this.questions = new Map(questions.map((question) => [question.id, question]));
     this.messages = new Map(messages.map((message) => [message.id, message]));
+    this.children = children;
     this.rows = [];
     this.asks = [];
+    this.spawns = [];
     this.ends = [];               // More than one, if it was tried again.
     this.askOf = new Map();       // By question.
     this.deliveries = new Map();
@@ -54,7 +56,7 @@ class Book {
 const startTurn = (book, event) => {
   const { turn: number, attempt, reason } = event.data;
   if (book.turn?.number !== number) {
-    book.turn = book.add('turn', event, '', { number, reason, refused: book.refused, attempts: [], output: [], asked: 0 });
+    book.turn = book.add('turn', event, '', { number, reason, refused: book.refused, attempts: [], output: [], steps: [], asked: 0 });
     book.refused = false;
   } else {
     // It ended without a word: its process died, or its lease was lost.
@@ -85,6 +87,33 @@ const goOn = (outcome) => (book, event) => {
 // It had been taken over, or called off: whoever did that has told of it before.
 const discard = (book, event) => {
   book.turnOf(event.data.turn)?.lines.push('An attempt came back too late; nothing of it was kept.');
+};
+
+const step = (read) => (book, event) => {
+  const { turn, took_ms: ms } = event.data;
+  book.turnOf(turn)?.steps.push({ at: event.at, took: ms ?? null, ...read(event.data) });
+};
+
+// Those that were started in this step, as far as they are known.
+const spawn = (book, event) => {
+  const { count, agents } = event.data;
+  if (book.turn) book.turn.spawned = count;
+  book.endTurn(event, 'spawned');
+  const subs = book.children.filter(({ created_at: at }) => at === event.at)
+    .map(({ id, agent_name: agent, status }) => ({ id, agent, status, took: null }));
+  book.spawns.push(book.add('agents', event, `${counted(count, 'sub-agent')} started`, { count, names: agents, subs, ended: 0 }));
+};
+
+const endSub = (book, event) => {
+  const { sub_session: id, agent, status } = event.data;
+  const row = book.spawns.findLast(({ subs }) => subs.some((sub) => sub.id === id)) ?? book.spawns.at(-1);
+  if (!row) return aside('', () => `${agent} ended: ${status}`)(book, event);
+  let sub = row.subs.find((one) => one.id === id);
+  if (!sub) row.subs.push(sub = { id, agent });
+  // One that was tried again by hand ends twice.
+  if (!sub.over) row.ended += 1;
+  Object.assign(sub, { status, over: true, took: between(row.at, event.at) });
+  if (row.ended === row.count) row.took ??= between(row.at, event.at);
 };
 
 const startAsk = (book, event) => {
@@ -181,6 +210,11 @@ const kTold = {
   result_deferred: goOn('deferred'),
   ask_refused: goOn('refused'),
   agent_output: (book, event) => { book.turnOf(event.data.turn)?.output.push(event.data.line); },
+  model_replied: step(({ model = '', stop_reason: stop = '', tool_calls: calls = 0, input_tokens = 0, output_tokens = 0 }) =>
+    ({ kind: 'model', model, stop, calls, input_tokens, output_tokens })),
+  tool_ran: step(({ tool, outcome }) => ({ kind: 'tool', tool, ok: outcome !== 'error' })),
+  agents_spawned: spawn,
+  sub_session_ended: endSub,
   question_asked: ask,
   question_answered: settle('answer', ({ by = null, via = null }) => ({ status: 'answered', by, via })),
   question_expired: settle('expiry', ({ outcome }) => ({ status: outcome })),
@@ -218,12 +252,13 @@ const kFinish = {
     const { reason } = row.attempts.at(-1);
     Object.assign(row, { text: turnText(row), tone: kTones[row.outcome] ?? '', lines: reason ? [reason, ...row.lines] : row.lines });
   },
+  agents: (row) => Object.assign(row, { tone: row.subs.some(({ status }) => status === 'failed') ? 'warn' : '' }),
   ask: (row) => Object.assign(row, { text: askText(row.questions), tone: row.over ? '' : 'warn' }),
 };
 
-// `questions`: as the API lists them. `messages`: with their bodies, as far as they are known.
-export function story({ session, events, questions = [], messages = [] }) {
-  const book = new Book(questions, messages);
+// `questions`: as the API lists them. `messages`: with their bodies, as far as they are known. `children`: as its record has them.
+export function story({ session, events, questions = [], messages = [], children = [] }) {
+  const book = new Book(questions, messages, children);
   for (const event of events) (kTold[event.type] ?? aside('', () => event.type.replaceAll('_', ' ')))(book, event);
   for (const row of book.rows) kFinish[row.kind]?.(row);
   for (const delivery of book.strays) {

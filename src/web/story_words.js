@@ -1,5 +1,6 @@
 // How a session's story is worded. Pure: no page, no clock.
 import { duration, span } from './time.js';
+import { number, tokensText } from './usage_words.js';
 
 const kChannels = { url: 'Callback', slack: 'Slack', discord: 'Discord', email: 'Mail' };
 const kVia = {
@@ -21,6 +22,7 @@ const kNotices = {
 };
 const kBegan = {
   start: 'began', answer: 'took up the answer', timeout: 'went on without an answer', message: 'read a message', continue: 'carried on',
+  agents: 'took up what its sub-agents brought',
 };
 const kEnded = {
   running: 'and is running',
@@ -28,7 +30,7 @@ const kEnded = {
   continued: 'and wants another turn',
   released: 'and was handed back: the server stopped',
   deferred: 'and had a result, but a message came first',
-  refused: 'and asked what it may not ask',
+  refused: 'and asked for what it may not have',
   completed: 'and gave the result',
   failed: 'and failed',
   cancelled: 'and was called off',
@@ -46,10 +48,44 @@ export const said = (answer) => (Array.isArray(answer) ? answer.map((one) => `â€
 // Which of several questions, by its header or its place among them.
 const which = (question, all) => (all.length > 1 ? ` ${question.header || `question ${all.indexOf(question) + 1}`}` : '');
 
-export function turnText({ number, reason, outcome, asked, refused }) {
-  const began = refused ? 'was told that it may not ask' : kBegan[reason] ?? 'began';
-  return `Turn ${number} ${began} ${outcome === 'asked' ? `and asked ${counted(asked, 'question')}` : kEnded[outcome]}`;
+export function turnText({ number: turn, reason, outcome, asked, spawned, refused }) {
+  const began = refused ? 'was told that it may not' : kBegan[reason] ?? 'began';
+  const ended = outcome === 'asked' ? `and asked ${counted(asked, 'question')}`
+    : outcome === 'spawned' ? `and started ${counted(spawned, 'sub-agent')}` : kEnded[outcome];
+  return `Turn ${turn} ${began} ${ended}`;
 }
+
+// Why a model stopped, where that is worth a word: in the words of the APIs.
+const kStops = {
+  max_tokens: 'was cut off: too long', length: 'was cut off: too long', refusal: 'refused', content_filter: 'was stopped by a filter',
+  pause_turn: 'paused', model_context_window_exceeded: 'had no room left',
+};
+
+// One step of a model agent's turn: the model replied, or a tool ran.
+export function stepText(step) {
+  if (step.kind === 'tool') return `${step.tool} ${step.ok ? 'ran' : 'failed'}`;
+  const stop = kStops[step.stop];
+  const wish = step.calls ? `asked for ${counted(step.calls, 'tool')}` : '';
+  const did = [stop ? `The model ${stop}` : 'The model replied', wish].filter(Boolean).join(', ');
+  return `${did} (${tokensText(step)})`;
+}
+
+// All steps of a turn at a glance.
+export function stepsText(steps) {
+  const replies = steps.filter(({ kind }) => kind === 'model');
+  const tools = steps.filter(({ kind }) => kind === 'tool');
+  const failed = tools.filter(({ ok }) => !ok).length;
+  const models = new Set(replies.map(({ model }) => model));
+  const sum = (name) => replies.reduce((total, step) => total + step[name], 0);
+  return [
+    replies.length > 0 && `${counted(replies.length, 'reply', 'replies')}${models.size === 1 && [...models][0] ? ` of ${[...models][0]}` : ''}`,
+    tools.length > 0 && `${counted(tools.length, 'tool')} ran${failed ? `, ${number(failed)} failed` : ''}`,
+    replies.length > 0 && tokensText({ input_tokens: sum('input_tokens'), output_tokens: sum('output_tokens') }),
+  ].filter(Boolean).join(' Â· ');
+}
+
+const kEnds = { completed: 'completed', failed: 'failed', cancelled: 'was cancelled', pending_input: 'waits', running: 'is running' };
+export const subText = ({ status, took: ms }) => `${kEnds[status] ?? status}${ms === null ? '' : ` after ${took(ms)}`}`;
 
 export function askText([first, ...others]) {
   if (others.length) return `Asked ${others.length + 1} questions`;

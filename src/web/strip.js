@@ -7,6 +7,7 @@ const kAtOnce = 20;  // Milliseconds between two that are not worth a stretch of
 export const kStretches = {
   work: 'The agent works',
   wait: 'Waits for people',
+  agents: 'Waits for sub-agents',
   pause: 'Waits to try again',
   queue: 'Waits for a free worker',
   rest: 'Had ended',
@@ -18,6 +19,7 @@ export const kMarks = { answer: 'Answer', sent: 'Message sent', failed: 'Failure
 const kNext = {
   turn_started: 'work',
   question_asked: 'wait',
+  agents_spawned: 'agents',
   turn_failed: 'pause',
   session_started: 'queue', session_resumed: 'queue', session_retried: 'queue',
   turn_continued: 'queue', turn_released: 'queue', result_deferred: 'queue', ask_refused: 'queue',
@@ -117,11 +119,13 @@ const total = (all, kind) => all.filter((one) => one.kind === kind).reduce((sum,
 export function inWords(session, allStretches, allMarks) {
   const works = allStretches.filter(({ kind }) => kind === 'work').length;
   const waits = total(allStretches, 'wait');
+  const agents = total(allStretches, 'agents');
   const pauses = total(allStretches, 'pause');
   const numberOf = (kind) => allMarks.filter((mark) => mark.kind === kind).length;
   const said = [
     works && `the agent worked ${works === 1 ? 'once' : `${works} times`}, ${took(total(allStretches, 'work'))} in all`,
     waits && `people were waited for ${took(waits)}`,
+    agents && `sub-agents were waited for ${took(agents)}`,
     pauses && `${took(pauses)} went by between attempts`,
     ...[['answer', 'answers'], ['sent', 'messages sent'], ['failed', 'failures'], ['message', 'messages to the agent']]
       .map(([kind, word]) => numberOf(kind) && `${word}: ${numberOf(kind)}`),

@@ -4,7 +4,7 @@ import { clock, exact } from './time.js';
 import { took } from './story_words.js';
 import { inWords, kMarks, kStretches, layOut, marks, stretches } from './strip.js';
 
-const kBar = { work: [24, 30], wait: [24, 30], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
+const kBar = { work: [24, 30], wait: [24, 30], agents: [28, 22], pause: [36, 6], queue: [36, 6], rest: [38, 2], more: [30, 18] };  // y and height, of 58
 const kRoom = 28;  // Pixels that a mark takes.
 const kShapes = {
   answer: 'M0-7a3 3 0 1 1 0 6a3 3 0 0 1 0-6M-6 6c0-5 12-5 12 0z',

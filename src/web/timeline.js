@@ -1,13 +1,14 @@
 // The rows of a session's story, as a list that grows without losing what is open in it.
 import { el, shorten, svg } from './dom.js';
 import { toText } from './json_view.js';
-import { attemptText, counted, deliveriesText, deliveryText, took } from './story_words.js';
+import { attemptText, counted, deliveriesText, deliveryText, stepText, stepsText, subText, took } from './story_words.js';
 import { exact } from './time.js';
 
 const kFirst = 20;   // Rows shown of a long story's begin,
 const kLast = 40;    // and of its end.
 const kMore = 200;   // Rows more with each wish.
 const kText = 400;
+const kFewSteps = 4; // Of a turn, that are shown unfolded.
 
 const kIcons = {
   start: 'M5 3l8 5l-8 5z',
@@ -18,6 +19,7 @@ const kIcons = {
   cancel: 'M4 4l8 8M12 4l-8 8',
   message: 'M2 3h12v8h-6l-3 3v-3h-3z',
   retry: 'M3 8a5 5 0 1 0 2-4M5 1v3h3',
+  agents: 'M4 2v5c0 2 1 3 3 3h5M9 7l3 3l-3 3M4 7v7',
   aside: 'M8 3v6M8 12.5v.2',
   due: 'M4 2h8M4 14h8M5 2c0 4 6 8 6 12M11 2c0 4-6 8-6 12',
   completed: 'M3 8.5l3.5 3.5l6.5-8',
@@ -78,6 +80,19 @@ const deliveriesView = ({ key, deliveries }) => {
   return fold(`${key}-deliveries`, summary, () => el('ul', { class: 'steps' }, deliveries.map(deliveryView)), !fine);
 };
 
+const stepView = (step) => el('li', { class: step.kind === 'tool' && !step.ok ? 'tool bad' : step.kind, title: exact(step.at) }, stepText(step),
+  step.took !== null && [' ', el('span', { class: 'took' }, took(step.took))]);
+
+// Few steps, or those of a turn that runs, are seen at once; of many the sum.
+const stepsView = ({ key, steps, outcome }) => fold(`${key}-steps`, stepsText(steps),
+  () => el('ol', { class: 'steps taken' }, steps.map(stepView)), steps.length <= kFewSteps || outcome === 'running');
+
+const subView = (sub) => el('li', {}, el('a', { href: `/session/${sub.id}` }, sub.agent), ` ${subText(sub)}`);
+const subsView = ({ subs, count, names }) => [
+  subs.length > 0 && el('ul', { class: 'steps subs' }, subs.map(subView)),
+  subs.length < count && el('p', { class: 'reason' }, names),
+];
+
 const kStatus = { pending: 'waits', answered: 'answered', timed_out: 'timed out', defaulted: 'default', cancelled: 'called off' };
 
 const questionView = (question) => el('li', {},
@@ -103,6 +118,8 @@ const details = (row) => [
   row.body !== undefined && said(row.key, typeof row.body === 'string' ? row.body : toText(row.body, 2)),
   row.parent && el('p', {}, el('a', { href: `/session/${row.parent}` }, 'The session that started it')),
   row.kind === 'ask' && askView(row),
+  row.kind === 'agents' && subsView(row),
+  row.steps?.length > 0 && stepsView(row),
   row.attempts?.length > 1 && attemptsView(row),
   row.output?.length > 0 && outputView(row),
   row.deliveries?.length > 0 && deliveriesView(row),

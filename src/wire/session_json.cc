@@ -1,9 +1,24 @@
 #include "wire/session_json.h"
 
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+
 #include "wire/question_json.h"
 
 namespace holdpoint {
 namespace {
+
+void write_usage(JsonWriter& out, const ModelSpent& spent) {
+  out.key("usage");
+  if (spent.steps == 0) {
+    out.value(nullptr);
+    return;
+  }
+  out.begin_object().member("steps", spent.steps).member("input_tokens", spent.input_tokens);
+  out.member("output_tokens", spent.output_tokens).member("cached_tokens", spent.cached_tokens);
+  out.raw_or_null("cost_usd", to_dollars(spent.cost_micros)).end_object();
+}
 
 void write_members(JsonWriter& out, const Session& s) {
   out.member("id", s.id).member("agent_name", s.agent_name).member("status", to_text(s.status));
@@ -11,9 +26,21 @@ void write_members(JsonWriter& out, const Session& s) {
   out.member("created_at", s.created_at).member("completed_at", s.completed_at);
   out.member("error", s.error).member("updated_at", s.updated_at);
   out.member("parent_id", s.parent_id).member("turn", s.turn).member("attempts", s.attempts);
+  write_usage(out, s.spent);
 }
 
 }  // namespace
+
+std::optional<std::string> to_dollars(std::optional<std::int64_t> micros) {
+  if (!micros) return std::nullopt;
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%" PRId64 ".%06" PRId64, *micros / 1'000'000,
+                *micros % 1'000'000);
+  std::string dollars = text.data();
+  dollars.erase(dollars.find_last_not_of('0') + 1);
+  if (dollars.back() == '.') dollars.pop_back();
+  return dollars;
+}
 
 void write_session(JsonWriter& out, const Session& session) {
   out.begin_object();

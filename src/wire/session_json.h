@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "wire/json_writer.h"
 
 namespace holdpoint {
+
+// Millionths of a dollar as a JSON number of dollars, exactly; nothing for nothing.
+std::optional<std::string> to_dollars(std::optional<std::int64_t> micros);
 
 // A session as lists show it.
 void write_session(JsonWriter& out, const Session& session);

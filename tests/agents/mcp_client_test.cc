@@ -275,6 +275,18 @@ TEST_CASE("the response is found in a stream among all else that is said there")
   CHECK(server.call().content == "found");
 }
 
+TEST_CASE("a stream that stays open has said what it has said") {
+  Server server;
+  HttpResponse response = stream(
+      "data: {\"id\":@,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"yes\"}]}}\n\n");
+  response.status = 0;
+  response.error = "timed out";
+  server.on = [&](const std::string&, const Json&) { return response; };
+  CHECK(server.call().content == "yes");
+  response.body = "data: {\"id\":";
+  CHECK(server.call_error().find("timed out") != std::string::npos);
+}
+
 TEST_CASE("the response is found in a list of messages") {
   Server server;
   server.on = [](const std::string&, const Json&) {

@@ -112,8 +112,8 @@ inTab('what is no JSON object is refused before it is sent, and what the server 
 }, { known: ['status of 400'] });
 
 const plain = {
-  runner: 'external', about: '', async_questions: true, channels: [], callback: false, answerers: [], allow_cancel: true, question_timeout: 60, on_timeout: 'fail',
-  webhook_verify: 'none', may_answer: true, named: false, may_start: false,
+  runner: 'external', about: '', async_questions: true, model: null, tools: [], mcp_servers: [], sub_agents: [], channels: [], callback: false, answerers: [], allow_cancel: true,
+  question_timeout: 60, on_timeout: 'fail', webhook_verify: 'none', may_answer: true, named: false, may_start: false,
 };
 
 inTab('many agents can be searched by name; none at all tells how to define one; what cannot be read can be tried again', async ({ page }) => {

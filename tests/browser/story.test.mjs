@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { story } from '../../src/web/story.js';
-import { deliveriesText, deliveryText } from '../../src/web/story_words.js';
+import { deliveriesText, deliveryText, stepText, stepsText, subText } from '../../src/web/story_words.js';
 import { inWords, layOut, marks, stretches } from '../../src/web/strip.js';
+import { dollars } from '../../src/web/usage_words.js';
 
 const stories = JSON.parse(readFileSync(new URL('stories.json', import.meta.url), 'utf8'));
 const rowsOf = (name, more = {}) => story({ ...stories[name], ...more });
@@ -100,9 +101,76 @@ test('a sub-session names its parent, and an ask that was refused says why', () 
   const rows = rowsOf('sub_session');
   assert.equal(rows[0].parent, stories.sub_session.session.parent_id);
   assert.deepEqual(told('sub_session').slice(0, 3), [
-    'start: asking was started by another session', 'turn: Turn 1 began and asked what it may not ask', 'turn: Turn 2 was told that it may not ask and gave the result',
+    'start: asking was started by another session', 'turn: Turn 1 began and asked for what it may not have', 'turn: Turn 2 was told that it may not and gave the result',
   ]);
   assert.deepEqual(rows[1].lines, ['a sub-session may not ask people; leave the question to its parent']);
+});
+
+// Events a second apart, from `[type, data]`.
+const eventsOf = (all) => all.map(([type, data = {}], seq) => ({ seq, type, at: new Date(seq * 1000).toISOString(), data }));
+const replied = (turn, calls, more = {}) => ['model_replied',
+  { turn, model: 'anthropic/sonnet', stop_reason: calls ? 'tool_use' : 'end_turn', tool_calls: calls, input_tokens: 1200, output_tokens: 300, took_ms: 900, ...more }];
+const ran = (turn, tool, outcome = 'done') => ['tool_ran', { turn, tool, tool_call_id: 'toolu_1', outcome, took_ms: 80 }];
+const began = (turn, attempt, reason) => ['turn_started', { turn, attempt, reason }];
+
+test('what a model agent does in a turn stands in that turn, step by step and as a sum', () => {
+  const events = eventsOf([
+    ['session_started', { agent: 'triage' }], began(1, 1, 'start'), replied(1, 2), ran(1, 'get_issue'), ran(1, 'add_label', 'error'),
+    ['turn_failed', { turn: 1, attempt: 1, reason: 'HTTP 429', retry_in_ms: 500 }], began(1, 1, 'start'), replied(1, 0), ['session_completed'],
+  ]);
+  const rows = story({ session: { status: 'completed' }, events });
+  assert.deepEqual(rows.map(({ kind, text }) => `${kind}: ${text}`),
+    ['start: triage was started', 'turn: Turn 1 began and gave the result', 'end: Completed']);
+  assert.deepEqual(rows[1].steps.map(stepText), [
+    'The model replied, asked for 2 tools (1,200 tokens in, 300 out)', 'get_issue ran', 'add_label failed', 'The model replied (1,200 tokens in, 300 out)',
+  ]);
+  assert.equal(stepsText(rows[1].steps), '2 replies of anthropic/sonnet · 2 tools ran, 1 failed · 2,400 tokens in, 600 out');
+  assert.deepEqual(rows[1].attempts.map(({ outcome }) => outcome), ['failed', 'completed']);
+});
+
+test('why a model stopped is told where it matters', () => {
+  const [turn] = story({ session: { status: 'running' }, events: eventsOf([began(1, 1, 'start'), replied(1, 0, { stop_reason: 'max_tokens' })]) });
+  assert.equal(stepText(turn.steps[0]), 'The model was cut off: too long (1,200 tokens in, 300 out)');
+  assert.equal(stepText({ ...turn.steps[0], stop: 'pause_turn' }), 'The model paused (1,200 tokens in, 300 out)');
+});
+
+test('sub-agents are one row, that says of each how it ended and after how long', () => {
+  const ended = (id, agent, status) => ['sub_session_ended', { sub_session: id, agent, status }];
+  const all = [
+    began(1, 1, 'start'), replied(1, 1), ['agents_spawned', { turn: 1, count: 3, agents: 'researcher, researcher, critic' }],
+    ended('b', 'researcher', 'completed'), ended('c', 'critic', 'failed'), ended('a', 'researcher', 'completed'),
+    ['session_resumed', { reason: 'agents' }], began(2, 1, 'agents'), replied(2, 0), ['session_completed'],
+  ];
+  const children = ['a', 'b', 'c'].map((id, i) => ({ id, agent_name: ['researcher', 'researcher', 'critic'][i], status: 'running', created_at: eventsOf(all)[2].at }));
+  const other = { id: 'x', agent_name: 'critic', status: 'running', created_at: new Date(9000).toISOString() };
+  const tell = (count) => story({ session: { status: 'running' }, events: eventsOf(all.slice(0, count)), children: [...children, other] });
+
+  const waiting = tell(4);
+  assert.deepEqual(waiting.map(({ kind, text }) => `${kind}: ${text}`), ['turn: Turn 1 began and started 3 sub-agents', 'agents: 3 sub-agents started']);
+  assert.deepEqual(waiting[1].subs.map((sub) => `${sub.id} ${sub.agent} ${subText(sub)}`), ['a researcher is running', 'b researcher completed after 1.0 s', 'c critic is running']);
+  assert.equal(waiting[1].took, null);
+
+  const over = tell(all.length);
+  assert.deepEqual(over[1].subs.map(subText), ['completed after 3.0 s', 'completed after 1.0 s', 'failed after 2.0 s']);
+  assert.deepEqual([over[1].took, over[1].tone, over[1].key], [3000, 'warn', waiting[1].key]);
+  assert.equal(over[2].text, 'Turn 2 took up what its sub-agents brought and gave the result');
+  // Without the record, those that ended are known all the same.
+  const alone = story({ session: { status: 'completed' }, events: eventsOf(all) })[1];
+  assert.deepEqual([alone.subs.map(({ id }) => id), alone.names], [['b', 'c', 'a'], 'researcher, researcher, critic']);
+});
+
+test('the strip tells waiting for sub-agents from work', () => {
+  const events = eventsOf([
+    ['session_started', { agent: 'a' }], began(1, 1, 'start'), replied(1, 1), ['agents_spawned', { turn: 1, count: 1, agents: 'b' }],
+    ['sub_session_ended', { sub_session: 's', agent: 'b', status: 'completed' }], ['session_resumed', { reason: 'agents' }], began(2, 1, 'agents'), ['session_completed'],
+  ]);
+  const all = stretches(events, 99_000);
+  assert.deepEqual(all.map(({ kind, ms }) => [kind, ms]), [['queue', 1000], ['work', 2000], ['agents', 2000], ['queue', 1000], ['work', 1000]]);
+  assert.match(inWords({}, all, marks(events)), /sub-agents were waited for 2\.0 s/);
+});
+
+test('dollars have cents, or the two figures that count', () => {
+  assert.deepEqual([0, 0.000004, 0.0123, 0.1, 0.996, 3.04185, 1234.5].map(dollars), ['$0', '$0.000004', '$0.012', '$0.10', '$1.00', '$3.04', '$1,234.50']);
 });
 
 test('deliveries stand under the ask or the end that they tell of, with all attempts', () => {

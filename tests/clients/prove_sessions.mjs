@@ -402,8 +402,8 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     const [poem, approvals] = ['write-poem', 'approvals'].map((wanted) => agents.find(({ name }) => name === wanted));
     const mayAnswer = !closed;  // The key of a closed world may only look.
     assert.deepEqual(poem, {
-      name: 'write-poem', runner: 'http', about: '', async_questions: true, channels: [], callback: true, answerers: [], allow_cancel: true,
-      question_timeout: 3600, on_timeout: 'fail', webhook_verify: 'none', may_answer: mayAnswer, named: false, may_start: !closed,
+      name: 'write-poem', runner: 'http', about: '', async_questions: true, model: null, tools: [], mcp_servers: [], sub_agents: [],
+      channels: [], callback: true, answerers: [], allow_cancel: true, question_timeout: 3600, on_timeout: 'fail', webhook_verify: 'none', may_answer: mayAnswer, named: false, may_start: !closed,
     });
     assert.deepEqual([approvals.runner, approvals.callback, approvals.may_start], ['external', false, false]);
     assert.ok(!JSON.stringify(agents).includes(receiver.url), 'the list tells the URL of a callback');

@@ -107,6 +107,27 @@ TEST_CASE("an agent's figures count its sessions, questions and answers") {
   CHECK(desk.look().agents[0].name == "loner");
 }
 
+TEST_CASE("an agent's figures sum up what its sessions' models have used, as far as it is known") {
+  Desk desk;
+  ModelStep step{"anthropic/sonnet", "end_turn", 0, {1, 1000, 50, 0, 4'500}, 1s};
+  desk.world.runner.reply = [&](const AgentDefinition&, const TurnRequest&,
+                                const TurnContext& context) {
+    context.checkpoint({"{}", step});
+    return R"({"result":1})";
+  };
+  CHECK(desk.agent("loner").cost_micros == std::nullopt);
+  desk.world.run_until_idle();
+  (void)desk.world.trigger("loner");
+  desk.world.run_until_idle();
+  step.spent.cost_micros = std::nullopt;
+  (void)desk.world.trigger("loner");
+  desk.world.run_until_idle();
+  const auto loner = desk.agent("loner");
+  CHECK(loner.input_tokens == 3000);
+  CHECK(loner.output_tokens == 150);
+  CHECK(loner.cost_micros == 9'000);
+}
+
 TEST_CASE("questions that nobody answered count in no answer time") {
   Desk desk;
   const auto id = desk.world.trigger();

@@ -73,6 +73,45 @@ TEST_CASE("what is told about an agent is the first paragraph of its file's text
   CHECK(poet(site)["about"] == "Writes poems\nthat rhyme.");
 }
 
+TEST_CASE("a description stands before the text, and a model agent's prompt is never told") {
+  Site site;
+  site.change_poet([](AgentDefinition& agent) {
+    agent.prompt = "You are a poet. The magic word is xyzzy.";
+    agent.runner = RunnerKind::llm;
+  });
+  CHECK(poet(site)["about"] == "");
+  CHECK(site.send(get("/agent/agents")).body.find("xyzzy") == std::string::npos);
+  site.change_poet([](AgentDefinition& agent) { agent.description = "Writes poems."; });
+  CHECK(poet(site)["about"] == "Writes poems.");
+  site.change_poet([](AgentDefinition& agent) { agent.runner = RunnerKind::command; });
+  CHECK(poet(site)["about"] == "Writes poems.");
+}
+
+TEST_CASE("a model agent shows its model and what it may use by name, and nothing secret of them") {
+  Site site;
+  CHECK(poet(site)["model"] == nullptr);
+  CHECK(poet(site)["tools"] == Json::array());
+  CHECK(poet(site)["mcp_servers"] == Json::array());
+  CHECK(poet(site)["sub_agents"] == Json::array());
+  site.change_poet([](AgentDefinition& agent) {
+    agent.runner = RunnerKind::llm;
+    agent.model = "sonnet";
+    const HttpTool http{"GET", "https://api.example/xyzzy/{n}", {{"X-Key", Secret("xyzzy")}}};
+    agent.tools = {{{"get_rhymes", "xyzzy", R"({"title":"xyzzy"})"}, http},
+                   {{"count", "xyzzy", "{}"}, CommandTool{{"./xyzzy.sh"}}}};
+    agent.mcp_servers = {{"library", "https://mcp.example/xyzzy", {{"X-Key", Secret("xyzzy")}}}};
+    agent.sub_agents = {"critic"};
+  });
+  const Json shown = poet(site);
+  CHECK(shown["runner"] == "llm");
+  CHECK(shown["model"] == "sonnet");
+  CHECK(shown["tools"] == Json({"get_rhymes", "count"}));
+  CHECK(shown["mcp_servers"] == Json::array({"library"}));
+  CHECK(shown["sub_agents"] == Json::array({"critic"}));
+  CHECK(shown["may_start"] == true);
+  CHECK(shown.dump().find("xyzzy") == std::string::npos);
+}
+
 TEST_CASE("nobody is named on an open server, and who may answer is who would be let") {
   Site site;
   CHECK(poet(site)["may_answer"] == true);

@@ -24,7 +24,8 @@ TEST_CASE("the operations of a server are told to the letter") {
         R"("deliveries":{"pending":0,"delivered":3,"dead":0,"obsolete":0},)"
         R"("turns_due":0,"turns_running":0,)"
         R"("agents":[{"name":"poet","sessions":1,"asked":1,"questions":1,"failed":0,"answered":1,)"
-        R"("median_seconds":12.345,"p95_seconds":12.345,"times":[0,1,0,0,0,0,0]}],)"
+        R"("median_seconds":12.345,"p95_seconds":12.345,"times":[0,1,0,0,0,0,0],)"
+        R"("input_tokens":0,"output_tokens":0,"cost_usd":null}],)"
         R"("time_bounds":[10,60,300,900,3600,14400],)"
         R"("window":{"sessions":10000,"answers":10000,"deliveries":10000},)"
         R"("channels":[{"name":"url","set_up":true,"delivered":3,"retrying":0,"dead":0,)"
@@ -40,6 +41,21 @@ TEST_CASE("the operations of a server are told to the letter") {
         R"("nodes":[{"id":"self","host":"here","address":"127.0.0.1:8080","version":"1.2.3",)"
         R"("started_at":"2026-11-16T09:00:00.000Z","seen_at":"2026-11-16T09:00:12.345Z",)"
         R"("live":true,"self":true}]})");
+}
+
+TEST_CASE("operations tell what the agents' models have used") {
+  Site site;
+  site.world.runner.reply = [](const AgentDefinition&, const TurnRequest&,
+                               const TurnContext& context) {
+    context.checkpoint({"{}", ModelStep{"m", "end_turn", 0, {1, 1000, 50, 0, 4'500}, 1s}});
+    return R"({"result":1})";
+  };
+  (void)site.world.trigger();
+  site.world.run_until_idle();
+  const Json poet = Json::parse(site.send(get("/agent/operations")).body)["agents"][0];
+  CHECK(poet["input_tokens"] == 1000);
+  CHECK(poet["output_tokens"] == 50);
+  CHECK(poet["cost_usd"].dump() == "0.0045");
 }
 
 TEST_CASE("operations are for those who may read sessions") {

@@ -32,7 +32,32 @@ TEST_CASE("a finished session has the members of seed 002 first, and more after 
         R"("result":{ "poem_path": "poem/love-haiku-2024.md" },"questions_asked":1,)"
         R"("created_at":"2024-01-01T12:00:00.000Z","completed_at":"2024-01-01T12:05:00.000Z",)"
         R"("error":null,"updated_at":"2024-01-01T12:05:00.000Z","parent_id":null,"turn":2,)"
-        R"("attempts":1})");
+        R"("attempts":1,"usage":null})");
+}
+
+TEST_CASE("what a session's model has used is told, with the cost to the millionth of a dollar") {
+  Session s = sample_session();
+  s.spent = {3, 1200, 300, 100, 12'300};
+  JsonWriter priced, unpriced;
+  write_session(priced, s);
+  const std::string text = priced.take();
+  CHECK(text.substr(text.find("\"usage\"")) ==
+        R"("usage":{"steps":3,"input_tokens":1200,"output_tokens":300,"cached_tokens":100,)"
+        R"("cost_usd":0.0123}})");
+  s.spent.cost_micros = std::nullopt;
+  write_session(unpriced, s, {});
+  const Json usage = Json::parse(unpriced.take())["usage"];
+  CHECK(usage["steps"] == 3);
+  CHECK(usage["cost_usd"] == nullptr);
+}
+
+TEST_CASE("dollars are JSON numbers without a rest of noughts") {
+  CHECK(to_dollars(0) == "0");
+  CHECK(to_dollars(1) == "0.000001");
+  CHECK(to_dollars(100'000) == "0.1");
+  CHECK(to_dollars(20'000'000) == "20");
+  CHECK(to_dollars(9'223'372'036'854'775'807) == "9223372036854.775807");
+  CHECK(to_dollars(std::nullopt) == std::nullopt);
 }
 
 TEST_CASE("a record passes on what it holds unread, and says what the caller may do") {

@@ -1,0 +1,121 @@
+// What the pages show of model agents, from a story that the server could tell.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import { agents, session, tellModelStory, used } from './model_story.mjs';
+import { casesInTabs, screenshots, startBrowser, startServer } from './world.mjs';
+
+let browser;
+let server;
+before(async () => {
+  browser = await startBrowser();
+  server = await startServer();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const inTab = casesInTabs(() => browser);
+const rows = (page) => page.locator('.story > .row .text').allTextContents();
+const open = async (page, options) => {
+  await tellModelStory(page, options);
+  await page.goto(`${server.url}/session/${session}`);
+  await page.locator('.row').first().waitFor();
+};
+const withFigures = (page, change) => page.route('**/agent/operations', async (route) => {
+  const response = await route.fetch();
+  await route.fulfill({ response, json: change(await response.json()) });
+});
+
+inTab('a session shows what its model used, and each step within its turn', async ({ page }) => {
+  await open(page);
+  const facts = await page.locator('.facts').textContent();
+  for (const piece of ['Model replies7', 'Tokens35,243 in (21,800 cached), 889 out', 'Cost$0.061']) assert.ok(facts.includes(piece), facts);
+  const told = await rows(page);
+  assert.deepEqual(told.map((text) => text.replace(/ [\d.]+ (s|ms|min)\b.*$/, '')), [
+    'triage-issue was started', 'Turn 1 began and started 3 sub-agents', '3 sub-agents started',
+    'Turn 2 took up what its sub-agents brought and asked 1 question', 'Asked: Which team owns the importer?', 'ana answered in Slack after',
+    'Turn 3 took up the answer and gave the result', 'Completed',
+  ]);
+  const turns = page.locator('.row.turn');
+  assert.match(await turns.nth(0).locator('.steps').textContent(), /The model replied, asked for 2 tools \(1,240 tokens in, 96 out\).*get_issue ran.*github__search_issues failed/);
+  // Of a long turn there is the sum; all of it when it is opened.
+  const long = turns.nth(1).locator('details').filter({ hasText: '3 replies of anthropic/sonnet · 4 tools ran · 17,610 tokens in, 462 out' });
+  assert.equal(await long.evaluate((fold) => fold.open), false);
+  await long.locator('summary').click();
+  assert.equal(await long.locator('li').count(), 7);
+  assert.match(await page.getByRole('img', { name: 'The story in a strip' }).getAttribute('aria-label'), /sub-agents were waited for 10\.3 s/);
+});
+
+inTab('each sub-agent says how it ended, and leads to its session', async ({ page }) => {
+  await open(page);
+  const subs = page.locator('.subs li');
+  assert.deepEqual(await subs.allTextContents(), ['researcher completed after 7.9 s', 'researcher completed after 6.5 s', 'reviewer failed after 10.3 s']);
+  assert.equal(await subs.nth(2).getByRole('link').getAttribute('href'), '/session/01a1e541-0000-7000-8000-000000000004');
+});
+
+inTab('a turn that runs shows its steps as they come, and sub-agents that run are linked', async ({ page }) => {
+  await open(page, { upTo: 18 });
+  const turn = page.locator('.row.turn').nth(1);
+  assert.equal(await turn.locator('details[data-fold$=steps]').evaluate((fold) => fold.open), true);
+  await page.unrouteAll();
+  await open(page, { upTo: 7 });
+  assert.deepEqual(await page.locator('.subs li').allTextContents(), ['researcher is running', 'researcher is running', 'reviewer is running']);
+});
+
+inTab('an agent that a model runs says which, what it may use and whom it may start', async ({ page }) => {
+  await page.route('**/agent/agents', (route) => route.fulfill({ json: { agents } }));
+  await withFigures(page, (figures) => ({ ...figures, agents: used }));
+  await page.goto(`${server.url}/agents`);
+  const card = page.locator('#agent-triage-issue');
+  await card.waitFor();
+  assert.deepEqual(await card.locator('.head .tag').allTextContents(), ['Model', 'may ask']);
+  const text = await card.textContent();
+  for (const piece of [/A model that this server asks/, /Modelsonnet/, /get_issueadd_labelcount_usersthose of github \(MCP\)/, /Its model used 3,829,992 tokens, \$6\.49 in all/]) {
+    assert.match(text, piece);
+  }
+  assert.equal(await card.getByRole('link', { name: 'researcher' }).getAttribute('href'), '#agent-researcher');
+  assert.match(await page.locator('#agent-researcher').textContent(), /None of its own/);
+  assert.doesNotMatch(await page.locator('#agent-reviewer').textContent(), /Model|Tools|May start/);
+});
+
+inTab('operations show what models use, the dearest first, and nothing of it where none was asked', async ({ page }) => {
+  await page.goto(`${server.url}/operations`);
+  await page.getByRole('heading', { name: 'Sessions by state' }).waitFor();
+  assert.equal(await page.locator('#usage').isVisible(), false);
+  await withFigures(page, (figures) => ({ ...figures, agents: used }));
+  await page.keyboard.press('r');
+  await page.getByRole('heading', { name: 'What models use' }).waitFor();
+  const row = (name) => page.locator('#usage').getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
+  assert.deepEqual(await page.locator('#usage').getByRole('rowheader').allTextContents(), ['triage-issue', 'researcher']);
+  assert.deepEqual(await row('triage-issue').getByRole('cell').allTextContents(), ['106', '3,735,758', '94,234', '$6.49', '$0.061']);
+  assert.deepEqual(await row('researcher').getByRole('cell').allTextContents(), ['212', '1,804,120', '90,210', 'not known', '–']);
+});
+
+for (const [look, options] of Object.entries({
+  light: { viewport: { width: 1280, height: 900 } },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+})) {
+  inTab(`the pages with model agents fit their screen and axe finds no fault: ${look}`, async ({ page }) => {
+    await page.route('**/agent/agents', (route) => route.fulfill({ json: { agents } }));
+    await withFigures(page, (figures) => ({ ...figures, agents: used }));
+    const judge = async (name) => {
+      await page.screenshot({ path: path.join(screenshots, `model-${name}-${look}.png`), fullPage: true });
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= options.viewport.width, `${name} is too wide`);
+      const { violations, passes } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+      assert.ok(passes.length > 10, 'axe has looked at next to nothing');
+      assert.deepEqual(violations.map(({ id, nodes }) => `${name} ${id}: ${nodes.map((node) => node.html).join(' | ')}`), []);
+    };
+    await open(page);
+    await judge('session');
+    await page.goto(`${server.url}/agents`);
+    await page.locator('#agent-triage-issue').waitFor();
+    await judge('agents');
+    await page.goto(`${server.url}/operations`);
+    await page.getByRole('heading', { name: 'What models use' }).waitFor();
+    await judge('operations');
+  }, options);
+}
