@@ -127,11 +127,67 @@ Notices::Options notices_from(const Settings& s, const std::string& public_url) 
   return options;
 }
 
+namespace {
+
+// Which of the two spellings of chat completions it wants.
+const Provider& provider_of(const std::string& api, const std::string& host) {
+  if (api == "anthropic") return anthropic_messages();
+  const bool openai = host == "api.openai.com:443" || host.ends_with(".openai.azure.com:443");
+  return openai ? openai_chat_completions() : chat_completions();
+}
+
+Models::Service service_from(const Settings::Llm& llm) {
+  const auto host = host_of(llm.base_url);
+  if (!host || llm.base_url.find_first_of("?#") != std::string::npos) {
+    throw SettingsError("[llm." + llm.name +
+                        "] base_url must be an http or https URL with a plain host, without a "
+                        "query: requests go to what is below it");
+  }
+  Models::Service service;
+  service.name = llm.name;
+  service.provider = &provider_of(llm.api, *host);
+  service.base_url = llm.base_url;
+  service.headers = llm.headers;
+  if (!llm.version.empty()) service.headers["anthropic-version"] = Secret(llm.version);
+  if (llm.auth == "bearer") {
+    service.headers["Authorization"] = Secret("Bearer " + llm.key.reveal());
+  } else if (llm.auth == "x-api-key") {
+    service.headers["X-Api-Key"] = llm.key;
+  }
+  service.lacks_key = llm.auth != "none" && llm.key.empty();
+  service.aliases = llm.models;
+  for (const auto& [model, prices] : llm.prices) {
+    // What is not said to be cheaper is not.
+    service.prices[model] = {prices.at(0), prices.at(1), prices.size() > 2 ? prices[2] : prices[0]};
+  }
+  service.timeout = std::chrono::seconds{llm.timeout_seconds};
+  service.max_attempts = llm.max_attempts;
+  service.max_tokens = llm.max_tokens;
+  return service;
+}
+
+}  // namespace
+
+Models models_from(const Settings& s) {
+  std::vector<Models::Service> services;
+  for (const auto& llm : s.llm) services.push_back(service_from(llm));
+  return Models(std::move(services));
+}
+
+Budget budget_from(const Settings& s) {
+  return {s.budgets.steps, s.budgets.tokens, s.budgets.seconds, s.budgets.questions};
+}
+
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
   auto definitions =
       load_definitions(s.agents.dir, std::chrono::seconds{s.questions.max_timeout_seconds});
   const Addresses addresses = addresses_from(s);
+  const Models models = models_from(s);
   std::string complaints;
+  const auto complain = [&](const AgentDefinition& agent, const char* key, const BadRequest& e) {
+    complaints += (complaints.empty() ? "" : "\n") +
+                  (agent.folder / (agent.name + ".md")).string() + ": " + key + ": " + e.what();
+  };
   for (const auto& [name, agent] : definitions) {
     for (const auto& target : agent.channels) {
       try {
@@ -141,9 +197,13 @@ std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
         }
         addresses.of(target, "");
       } catch (const BadRequest& e) {
-        complaints += (complaints.empty() ? "" : "\n") + (agent.folder / (name + ".md")).string() +
-                      ": channels: " + e.what();
+        complain(agent, "channels", e);
       }
+    }
+    try {
+      if (agent.runner == RunnerKind::llm) models.find(agent.model);
+    } catch (const BadRequest& e) {
+      complain(agent, "model", e);
     }
   }
   if (!complaints.empty()) throw DefinitionError(complaints);

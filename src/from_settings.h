@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agents/definition.h"
+#include "agents/llm/model.h"
 #include "domain/limits.h"
 #include "flow/notices.h"
 #include "net/address_guard.h"
@@ -29,6 +30,9 @@ Notices::Options notices_from(const Settings& s, const std::string& public_url);
 Addresses addresses_from(const Settings& s);
 // The platforms' people who are users here, by channel.
 std::map<std::string, std::map<std::string, std::string>> users_from(const Settings& s);
+Models models_from(const Settings& s);
+// With all that a session may use up, where its agent does not say.
+Budget budget_from(const Settings& s);
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s);
 
 }  // namespace holdpoint

@@ -42,6 +42,16 @@ int unblock(int fd) {
   return fd;
 }
 
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more) {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable;
+    if (!more.count(text.substr(0, text.find('=')))) all.push_back(text);
+  }
+  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
+  return all;
+}
+
 void shut(int& fd) {
   if (fd >= 0) close(take(fd));
 }
@@ -49,7 +59,8 @@ void shut(int& fd) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command,
-                           const std::filesystem::path& folder) {
+                           const std::filesystem::path& folder,
+                           const std::map<std::string, std::string>& environment) {
   Pipe in, out, err;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -71,8 +82,12 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command,
   std::vector<char*> argv;
   for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  const auto variables = environment_with(environment);
+  std::vector<char*> envp;
+  for (const auto& variable : variables) envp.push_back(const_cast<char*>(variable.c_str()));
+  envp.push_back(nullptr);
   // A program with a slash is looked for from the agent's folder, where it will run.
-  const int error = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
+  const int error = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), envp.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {

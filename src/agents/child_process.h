@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace holdpoint {
 // group and reaps the child.
 class ChildProcess {
  public:
-  // Throws std::runtime_error if the program cannot be started.
-  ChildProcess(const std::vector<std::string>& command, const std::filesystem::path& folder);
+  // Its environment is ours with these on top. Throws std::runtime_error if the program cannot be
+  // started.
+  ChildProcess(const std::vector<std::string>& command, const std::filesystem::path& folder,
+               const std::map<std::string, std::string>& environment = {});
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
 

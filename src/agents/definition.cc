@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "agents/front_matter.h"
+#include "agents/model_definition.h"
 #include "base/secret.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
@@ -18,79 +20,6 @@ namespace {
 // yaml-cpp takes half a kilobyte of memory for a byte.
 constexpr std::size_t kMaxFrontMatter = 65536;
 
-// Reads one front matter; every complaint names the line.
-class Reader {
- public:
-  Reader(std::filesystem::path file, const YAML::Node& root, int first_line)
-      : file_(std::move(file)), root_(root), first_line_(first_line) {}
-
-  [[noreturn]] void fail(const YAML::Node& at, const std::string& reason) const {
-    // A value that is not there has the mark of what follows it; its key knows better.
-    for (const auto& item : root_) {
-      if (item.second.is(at)) fail_at(item.first.Mark().line, reason);
-    }
-    fail_at(at.Mark().line, reason);
-  }
-  [[noreturn]] void fail_at(int line, const std::string& reason) const {
-    throw DefinitionError(file_.string() + ":" + std::to_string(first_line_ + line) + ": " +
-                          reason);
-  }
-
-  YAML::Node get(const std::string& key) {
-    used_.insert(key);
-    return root_[key];
-  }
-  std::optional<std::string> text(const std::string& key) {
-    const YAML::Node node = get(key);
-    if (!node) return std::nullopt;
-    if (!node.IsScalar() || node.Scalar().empty()) fail(node, key + " must be a text");
-    return scalar(node, key);
-  }
-  std::vector<std::string> texts(const std::string& key, bool one_allowed) {
-    const YAML::Node node = get(key);
-    std::vector<std::string> values;
-    if (!node) return values;
-    if (one_allowed && node.IsScalar()) return {scalar(node, key)};
-    if (!node.IsSequence()) fail(node, key + " must be a list");
-    for (const auto& item : node) {
-      if (!item.IsScalar()) fail(item, key + " must be a list of texts");
-      values.push_back(scalar(item, key));
-    }
-    return values;
-  }
-  template <class T>
-  std::optional<T> value(const std::string& key, const char* what) {
-    const YAML::Node node = get(key);
-    if (!node) return std::nullopt;
-    try {
-      return node.as<T>();
-    } catch (const YAML::Exception&) {
-      fail(node, key + " must be " + what);
-    }
-  }
-  void refuse_unknown() const {
-    std::set<std::string> seen;
-    for (const auto& item : root_) {
-      const std::string key = item.first.Scalar();
-      if (!seen.insert(key).second) fail(item.first, "the key \"" + key + "\" is there twice");
-      if (used_.count(key)) continue;
-      fail(item.first, "unknown key \"" + key + "\"");
-    }
-  }
-
- private:
-  // Escapes can bring in what the file itself may not hold; a command would be cut at a NUL.
-  std::string scalar(const YAML::Node& node, const std::string& key) const {
-    if (!is_clean_utf8(node.Scalar())) fail(node, key + " must be UTF-8 without NUL");
-    return node.Scalar();
-  }
-
-  std::filesystem::path file_;
-  YAML::Node root_;
-  int first_line_;
-  std::set<std::string> used_;
-};
-
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
          text.find_first_not_of(
@@ -99,11 +28,11 @@ bool is_name(const std::string& text) {
          text[0] != '.' && text[0] != '-';
 }
 
-void read_runner(Reader& reader, AgentDefinition& agent) {
+void read_runner(FrontMatter& reader, AgentDefinition& agent) {
   const auto runner = reader.text("runner");
   agent.command = reader.texts("command", false);
   agent.url = reader.text("url").value_or("");
-  if (!runner) reader.fail_at(0, "runner is missing: http, command or external");
+  if (!runner) reader.fail_at(0, "runner is missing: http, command, llm or external");
   const YAML::Node at = reader.get("runner");
   if (*runner == "http") {
     agent.runner = RunnerKind::http;
@@ -115,10 +44,12 @@ void read_runner(Reader& reader, AgentDefinition& agent) {
     if (agent.command.empty()) {
       reader.fail(at, "runner: command needs a command: [program, argument, …]");
     }
+  } else if (*runner == "llm") {
+    agent.runner = RunnerKind::llm;
   } else if (*runner == "external") {
     agent.runner = RunnerKind::external;
   } else {
-    reader.fail(at, "runner must be http, command or external, not \"" + *runner + "\"");
+    reader.fail(at, "runner must be http, command, llm or external, not \"" + *runner + "\"");
   }
   if (agent.name == kExternalAgent && agent.runner != RunnerKind::external) {
     reader.fail(at,
@@ -132,7 +63,7 @@ void read_runner(Reader& reader, AgentDefinition& agent) {
   }
 }
 
-void read_callback(Reader& reader, AgentDefinition& agent) {
+void read_callback(FrontMatter& reader, AgentDefinition& agent) {
   agent.question_callback = reader.text("question_callback");
   if (agent.question_callback && !host_of(*agent.question_callback)) {
     reader.fail(reader.get("question_callback"),
@@ -164,7 +95,7 @@ void read_callback(Reader& reader, AgentDefinition& agent) {
 }
 
 // How upstream proves who it is.
-void read_webhook(Reader& reader, AgentDefinition& agent) {
+void read_webhook(FrontMatter& reader, AgentDefinition& agent) {
   const auto scheme = reader.text("webhook_verify");
   const auto secrets = reader.texts("webhook_secret", true);
   if (scheme) {
@@ -202,7 +133,7 @@ void read_webhook(Reader& reader, AgentDefinition& agent) {
   }
 }
 
-void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds max_timeout) {
+void read_questions(FrontMatter& reader, AgentDefinition& agent, std::chrono::seconds max_timeout) {
   agent.async_questions = reader.value<bool>("async_questions", "true or false")
                               .value_or(agent.runner == RunnerKind::external);
   if (const auto seconds = reader.value<int>("question_timeout", "a whole number of seconds")) {
@@ -218,6 +149,8 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
     if (!agent.on_timeout) {
       reader.fail(reader.get("on_timeout"), "on_timeout must be fail, default or continue");
     }
+  } else if (agent.runner == RunnerKind::llm) {
+    agent.on_timeout = OnTimeout::carry_on;  // The model is told, and decides.
   }
   agent.answerers = reader.texts("answerers", false);
   for (const auto& name : agent.answerers) {
@@ -238,6 +171,49 @@ void read_questions(Reader& reader, AgentDefinition& agent, std::chrono::seconds
       reader.fail(reader.get("channels"), std::string("channels: ") + e.what());
     }
   }
+}
+
+void read_description(FrontMatter& reader, AgentDefinition& agent) {
+  auto text = reader.text("description").value_or("");
+  while (!text.empty() && is_blank(text.substr(text.size() - 1)))
+    text.pop_back();  // `>` leaves one.
+  if (text.find_first_of("\r\n") != std::string::npos) {
+    reader.fail(reader.get("description"), "description must be one line: it is for people");
+  }
+  agent.description = std::move(text);
+}
+
+void read_sub_agents(FrontMatter& reader, AgentDefinition& agent) {
+  agent.sub_agents = reader.texts("sub_agents", false);
+  if (agent.sub_agents.empty()) return;
+  const YAML::Node at = reader.get("sub_agents");
+  if (agent.runner == RunnerKind::external) {
+    reader.fail(at,
+                "sub_agents goes with runner: http, command or llm: an external agent has no "
+                "turns that could start them");
+  }
+  std::set<std::string> seen;
+  for (const auto& name : agent.sub_agents) {
+    if (name == agent.name) reader.fail(at, "sub_agents must not name the agent itself");
+    if (!seen.insert(name).second) reader.fail(at, "sub_agents names \"" + name + "\" twice");
+  }
+}
+
+// What only all files together tell.
+std::string complaint_about_sub_agents(const AgentDefinition& agent,
+                                       const std::map<std::string, AgentDefinition>& definitions,
+                                       const std::set<std::string>& unreadable) {
+  for (const auto& name : agent.sub_agents) {
+    const auto it = definitions.find(name);
+    if (it == definitions.end() && unreadable.count(name)) continue;
+    if (it == definitions.end()) {
+      return "sub_agents names \"" + name + "\", and there is no " + name + ".md";
+    }
+    if (it->second.runner == RunnerKind::external) {
+      return "sub_agents names \"" + name + "\", which is external: nobody here could run it";
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -279,7 +255,7 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
     fail(2 + e.mark.line, "the front matter is not valid YAML: " + e.msg);
   }
   if (!root.IsMap()) fail(2, "the front matter must be keys and values");
-  Reader reader(file, root, 2);
+  FrontMatter reader(file, root, 2);
   AgentDefinition agent;
   agent.folder = file.parent_path();
   agent.name = reader.text("name").value_or(file.stem().string());
@@ -293,9 +269,16 @@ AgentDefinition parse_definition(const std::filesystem::path& file, const std::s
   read_callback(reader, agent);
   read_webhook(reader, agent);
   read_questions(reader, agent, max_timeout);
+  read_description(reader, agent);
+  read_sub_agents(reader, agent);
+  read_model_agent(reader, agent);
   reader.refuse_unknown();
   const auto body = text.find('\n', end + 1);
   if (body != std::string::npos) agent.prompt = text.substr(body + 1);
+  if (agent.runner == RunnerKind::llm && is_blank(agent.prompt)) {
+    reader.fail(reader.get("runner"),
+                "runner: llm needs a prompt: the text below the front matter");
+  }
   return agent;
 }
 
@@ -313,6 +296,10 @@ std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::p
   std::sort(files.begin(), files.end());
   std::map<std::string, AgentDefinition> definitions;
   std::string complaints;
+  const auto complain = [&](const std::string& what) {
+    complaints.append(complaints.empty() ? "" : "\n").append(what);
+  };
+  std::set<std::string> unreadable;
   for (const auto& file : files) {
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
@@ -322,8 +309,13 @@ std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::p
       AgentDefinition agent = parse_definition(file, text.str(), max_timeout);
       definitions.emplace(agent.name, std::move(agent));
     } catch (const DefinitionError& e) {
-      complaints.append(complaints.empty() ? "" : "\n").append(e.what());
+      complain(e.what());
+      unreadable.insert(file.stem().string());
     }
+  }
+  for (const auto& [name, agent] : definitions) {
+    const std::string what = complaint_about_sub_agents(agent, definitions, unreadable);
+    if (!what.empty()) complain((folder / (name + ".md")).string() + ": " + what);
   }
   if (!complaints.empty()) throw DefinitionError(complaints);
   return definitions;

@@ -49,9 +49,11 @@ class Line {
     session_.SetBodyView(cpr::BodyView(request.body));
     session_.SetConnectTimeout(cpr::ConnectTimeout(request.connect_timeout));
     session_.SetTimeout(cpr::Timeout(request.total_timeout));
-    const cpr::Response response = request.method == "GET"     ? session_.Get()
-                                   : request.method == "PATCH" ? session_.Patch()
-                                                               : session_.Post();
+    const cpr::Response response = request.method == "GET"      ? session_.Get()
+                                   : request.method == "PUT"    ? session_.Put()
+                                   : request.method == "PATCH"  ? session_.Patch()
+                                   : request.method == "DELETE" ? session_.Delete()
+                                                                : session_.Post();
     HttpResponse out;
     out.status = static_cast<int>(response.status_code);
     out.body = std::move(body_);

@@ -14,7 +14,7 @@
 namespace holdpoint {
 
 struct HttpRequest {
-  std::string method = "POST";  // Or GET, or PATCH.
+  std::string method = "POST";  // Or GET, PUT, PATCH or DELETE.
   std::string url;
   std::map<std::string, std::string> headers;
   std::string body;

@@ -154,6 +154,7 @@ Settings load_settings(const std::optional<std::filesystem::path>& file,
   read_slack(in, s);
   read_discord(in, s);
   read_email(in, s);
+  read_models(in, s);
   in.finish();
   s.shown = in.take_shown();
   return s;

@@ -118,6 +118,29 @@ struct Settings {
     std::vector<Secret> inbound_secret;     // None: /email/inbound takes nothing.
     std::filesystem::path ca_file;          // Empty: the system's.
   } email;
+  // What one session of a model agent may use up.
+  struct {
+    std::int64_t steps;
+    std::int64_t tokens;
+    std::int64_t seconds;
+    std::int64_t questions;
+  } budgets;
+  // Who serves models: one [llm.<name>].
+  struct Llm {
+    std::string name;
+    std::string api;                                    // anthropic or openai.
+    std::string base_url;                               // Without a slash at the end.
+    Secret key;                                         // Empty: off, unless `auth` is none.
+    std::string auth;                                   // bearer, x-api-key or none.
+    std::string version;                                // Empty: none is said.
+    std::map<std::string, std::string> models;          // By alias.
+    std::map<std::string, std::vector<double>> prices;  // Two or three, as the example says.
+    std::map<std::string, Secret> headers;
+    std::int64_t timeout_seconds;
+    std::int64_t max_attempts;
+    std::int64_t max_tokens;
+  };
+  std::vector<Llm> llm;
 
   // Every setting as it counts, a line each, with secrets as ***.
   std::vector<std::string> shown;

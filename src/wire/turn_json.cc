@@ -16,25 +16,24 @@ void check_size(const std::string& field, std::string_view text, std::size_t mos
   }
 }
 
-constexpr std::size_t kMaxStarts = 16;
+}  // namespace
 
 SpawnReply parse_spawn(std::string_view text, std::optional<std::string> state) {
   SpawnReply spawn;
   spawn.state = std::move(state);
-  const std::string at = "reply.spawn";
-  const Json given = parse_json(text, at);
-  check_members(given, at, {"agents", "tool_call_id"});
+  const Json given = parse_json(text, "spawn");
+  check_members(given, "spawn", {"agents", "tool_call_id"});
   if (const auto id = given.find("tool_call_id"); id != given.end() && !id->is_null()) {
-    if (!id->is_string()) throw BadRequest(at + ".tool_call_id", "must be a string");
+    if (!id->is_string()) throw BadRequest("tool_call_id", "must be a string");
     spawn.tool_call_id = id->get<std::string>();
   }
   const auto agents = given.find("agents");
   if (agents == given.end() || !agents->is_array() || agents->empty() ||
-      agents->size() > kMaxStarts) {
-    throw BadRequest(at + ".agents", "must be a list of 1 to " + std::to_string(kMaxStarts));
+      agents->size() > kMaxSpawned) {
+    throw BadRequest("agents", "must be a list of 1 to " + std::to_string(kMaxSpawned));
   }
   for (std::size_t i = 0; i < agents->size(); ++i) {
-    const std::string here = at + ".agents[" + std::to_string(i) + "]";
+    const std::string here = "agents[" + std::to_string(i) + "]";
     const Json& start = (*agents)[i];
     check_members(start, here, {"agent", "payload"});
     const auto name = start.find("agent");
@@ -47,8 +46,6 @@ SpawnReply parse_spawn(std::string_view text, std::optional<std::string> state) 
   }
   return spawn;
 }
-
-}  // namespace
 
 std::string spawn_resume_json(const std::optional<std::string>& tool_call_id,
                               const std::vector<SubResult>& results) {

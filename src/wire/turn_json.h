@@ -51,6 +51,10 @@ struct ErrorReply {
 };
 using TurnReply = std::variant<AskReply, ResultReply, ContinueReply, SpawnReply, ErrorReply>;
 
+inline constexpr std::size_t kMaxSpawned = 16;
+// `{"agents": [{"agent", "payload"?}], "tool_call_id"?}`. Throws BadRequest.
+SpawnReply parse_spawn(std::string_view text, std::optional<std::string> state);
+
 // Throws BadRequest saying what is wrong with the reply.
 TurnReply parse_turn_reply(std::string_view text, const Limits& limits);
 

@@ -96,8 +96,10 @@ export function findBinary() {
 // JSON is YAML, so that front matter needs no YAML writer.
 const frontMatter = (fields) => `---\n${Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n`;
 
-// Strings, numbers, booleans and lists of them are written alike in JSON and TOML.
-const toml = (values) => Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`).join('');
+// Strings, numbers, booleans and lists of them are written alike in JSON and TOML; tables are not.
+const inToml = (value) => (typeof value === 'object' && !Array.isArray(value)
+  ? `{ ${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)} = ${inToml(member)}`).join(', ')} }` : JSON.stringify(value));
+const toml = (values) => Object.entries(values).map(([name, value]) => `${name} = ${inToml(value)}\n`).join('');
 
 // A response as it came over the wire, in the form that `request` gives it.
 export function parseResponse(method, target, raw) {
@@ -111,7 +113,7 @@ export function parseResponse(method, target, raw) {
 
 /**
  * `agents`: name → front matter, plus `turn(request)` for an agent that lives in this process:
- * it gets the turn as parsed JSON and returns the reply object.
+ * it gets the turn as parsed JSON and returns the reply object. `prompt` is what stands below the front matter.
  * `limits`: what differs from the defaults of that section.
  * `settings`: further sections, as name → what differs from the defaults there.
  * `closed`: there is an admin's key, so that every call needs a credential; `world.key(…)` makes them.
@@ -128,9 +130,9 @@ export async function startWorld({ agents = {}, limits = {}, settings = {}, clos
   });
 
   mkdirSync(path.join(folder, 'agents'));
-  for (const [name, { turn, ...fields }] of Object.entries(agents)) {
+  for (const [name, { turn, prompt = '', ...fields }] of Object.entries(agents)) {
     const runner = turn ? { runner: 'http', url: `${agentServer.url}/${name}` } : {};
-    writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, ...runner, ...fields }));
+    writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, ...runner, ...fields }) + prompt);
   }
   writeFileSync(path.join(folder, 'settings.toml'), `
 [server]

@@ -135,7 +135,7 @@ TEST_CASE("a reply that is not what a turn may answer is a failed turn that says
            {R"({"resutl":1})", "is not known"},
            {R"({"result":"\u0000"})", "NUL"},
            {R"({"continue":false})", "must be true"},
-           {R"({"result":1,"state":{}})", "goes with ask or continue"}}) {
+           {R"({"result":1,"state":{}})", "goes with ask, continue or spawn"}}) {
     CAPTURE(reply);
     World world(1);
     world.runner.reply = [&, r = reply](const auto&, const auto&, const auto&) { return r; };

@@ -99,9 +99,47 @@ TEST_CASE("every statement on sessions runs on this engine") {
     CHECK(retry(tx, id, kNow));
     CHECK(cancel_running(tx, id, "enough", kNow));
     const auto parked = insert_session(tx, SessionStatus::pending_input);
-    CHECK(end_parked(tx, parked, SessionStatus::completed, TurnReason::answer, "{}", "1",
-                     std::nullopt, kNow));
+    CHECK(end_parked(tx, parked,
+                     {SessionStatus::completed, TurnReason::answer, "{}", "1", std::nullopt, "{}"},
+                     kNow));
+    CHECK(find_state(tx, parked) == "{}");
     CHECK(remove_finished(tx, kLater, 10) == 2);
+  });
+}
+
+TEST_CASE("every statement on sub-sessions and steps runs on this engine") {
+  using namespace session_store;
+  FreshDatabase fresh;
+  fresh.write([](Transaction& tx) {
+    const auto parent = insert_session(tx);
+    const auto turn = claim(tx, "node", kNow, kNow + 30s, 1).at(0);
+    CHECK(checkpoint(tx, turn.lease, "{}", {1, 10, 5, 2, std::nullopt}, kNow) == Commit::done);
+    CHECK(checkpoint(tx, turn.lease, "{}", {1, 10, 5, 2, 70}, kNow) == Commit::done);
+    CHECK(find(tx, parent)->spent.cost_micros == 70);
+    CHECK(checkpoint(tx, turn.lease, "{}", {1, 10, 5, 2, 30}, kNow) == Commit::done);
+    CHECK(find(tx, parent)->spent.cost_micros == 100);
+    CHECK(find(tx, parent)->spent.input_tokens == 30);
+    CHECK(checkpoint(tx, {parent, 99}, "[]", {}, kNow) == Commit::lease_lost);
+    NewSession child;
+    child.id = SessionId::make(kNow);
+    child.agent_name = "poet";
+    child.payload = "{}";
+    child.parent_id = parent;
+    child.spawned_by = turn.turn;
+    child.spawn_call = "toolu_1";
+    CHECK(insert(tx, child, kNow));
+    CHECK_FALSE(awaits_agents(tx, parent, turn.turn));  // It still runs.
+    CHECK(wait_for_agents(tx, turn.lease, "{\"a\":1}", kNow) == Commit::done);
+    CHECK_FALSE(awaits_agents(tx, parent, turn.turn));  // So does the child.
+    CHECK(find_spawned(tx, child.id)->parent_id == parent);
+    CHECK_FALSE(find_spawned(tx, parent));
+    CHECK(cancel_running(tx, child.id, "enough", kNow));
+    CHECK(spawned_by(tx, parent, turn.turn).size() == 1);
+    CHECK(remove_finished(tx, kLater, 10) == 0);  // Its parent has not got its result yet.
+    CHECK(awaits_agents(tx, parent, turn.turn));
+    resume_parent(tx, parent, "{}", kNow);
+    CHECK_FALSE(awaits_agents(tx, parent, turn.turn));
+    CHECK(claim(tx, "node", kNow, kNow + 30s, 1).at(0).reason == TurnReason::agents);
   });
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("a reply is exactly one of the four") {
     CAPTURE(text);
     CHECK(complaint_about(text).field == "reply");
     CHECK(complaint_about(text).reason ==
-          "must be an object with exactly one of ask, result, continue or error");
+          "must be an object with exactly one of ask, result, continue, spawn or error");
   }
 }
 

@@ -68,5 +68,8 @@ class Provider {
 
 const Provider& anthropic_messages();
 const Provider& chat_completions();
+// The same as OpenAI itself wants it: its newer models refuse `max_tokens`, which is all that many
+// others know, for `max_completion_tokens`. Nobody takes both.
+const Provider& openai_chat_completions();
 
 }  // namespace holdpoint
