@@ -11,6 +11,7 @@
 
 #include "agents/command_runner.h"
 #include "agents/http_runner.h"
+#include "agents/llm/llm_runner.h"
 #include "base/log.h"
 #include "channels/url_channel.h"
 #include "database.h"
@@ -245,6 +246,12 @@ class Node {
     return options;
   }
 
+  Turns::Runners runners() {
+    return {{RunnerKind::http, &http_runner_},
+            {RunnerKind::command, &command_runner_},
+            {RunnerKind::llm, &llm_runner_}};
+  }
+
   Courier::Options courier_from() {
     Courier::Options options;
     options.may_cancel = [this](const std::string& agent) { return agents_.may_cancel(agent); };
@@ -353,11 +360,10 @@ class Node {
                     metrics_, agents_,  {ask_, limits_, settings_.agents.max_attempts}};
   HttpRunner http_runner_{*client_};
   CommandRunner command_runner_;
-  Turns turns_{
-      *db_,      journal_,
-      turn_end_, metrics_,
-      agents_,   {{RunnerKind::http, &http_runner_}, {RunnerKind::command, &command_runner_}},
-      clock_,    turns_from(settings_)};
+  const Models models_ = models_from(settings_);
+  LlmRunner llm_runner_{*client_, models_, agents_, clock_, budget_from(settings_)};
+  Turns turns_{*db_,    journal_,  turn_end_, metrics_,
+               agents_, runners(), clock_,    turns_from(settings_)};
   UrlChannel url_{*client_,
                   [this](const std::string& agent) { return notices_.secrets_for(agent); }};
   const ReplyTokens reply_tokens_{own_secret(*db_, "replies")};
