@@ -2,7 +2,7 @@
 // becomes in the model's conversation.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { eventually, startReceiver } from './harness.mjs';
+import { eventually, gate, startReceiver } from './harness.mjs';
 import { journalComplaints } from './llm_journal.mjs';
 import { startModel } from './model_standin.mjs';
 import { Proof } from './proof.mjs';
@@ -175,6 +175,42 @@ cases('a sub-agent is offered neither ask_user_question nor spawn_agents, gets a
   assert.deepEqual(children.map((one) => one.id).sort(), agents.map((one) => one.session_id).sort());
 });
 
+cases('a sub-agent that fails is told to the one that started it, which goes on', async ({ api, script, begin }) => {
+  const session = await begin('parent', ({ payload, step, results }) => {
+    if (payload.child) return { text: 'Not this.', stop: 'refusal' };
+    return step > 0 ? { text: results[0].content } : { calls: [{ id: 'p', name: 'spawn_agents', input: { agents: [{ agent: `child-${api}`, payload: { script, child: 1 } }] } }] };
+  });
+  const { agents: [child] } = JSON.parse(await texts(session));
+  assert.deepEqual([child.status, child.result], ['failed', null]);
+  assert.match(child.error, /refused/);
+});
+
+cases('agents that it may not start, or that are not there, are errors that name those there are', async ({ api, script, begin }) => {
+  const wrong = [{ agents: [{ agent: 'nobody' }] }, { agents: [{ agent: `asks-${api}` }] }, { agents: [] }, {}];
+  const session = await begin('parent', ({ step }) => (step < wrong.length ? { calls: [{ id: `p${step}`, name: 'spawn_agents', input: wrong[step] }] } : { text: 'alone' }));
+  assert.equal(await texts(session), 'alone');
+  const said = wrong.map((_, i) => resultsTo(script, i + 1)[0].content);
+  assert.match(said[0], new RegExp(`nobody.*child-${api}`));
+  assert.match(said[1], new RegExp(`asks-${api}.*child-${api}`));
+  for (const text of said) assert.match(text, /No agent was started/);
+});
+
+cases('who cancels a session cancels the sub-agents that it waits for', async ({ api, script, begin }) => {
+  const held = gate();
+  const session = await begin('parent', async ({ payload }) => {
+    if (!payload.child) return { calls: [{ id: 'p', name: 'spawn_agents', input: { agents: [{ agent: `child-${api}`, payload: { script, child: 1 } }] } }] };
+    await held.passed;
+    return { text: 'too late' };
+  });
+  await eventually('the sub-agent\'s request', () => model.of(script).length === 2);
+  assert.equal((await proof.get(200, `/agent/session/${session}`)).status, 'running');
+  await proof.post(200, `/agent/session/${session}/cancel`);
+  const { children: [child] } = await proof.get(200, `/agent/session/${session}/record`);
+  assert.equal((await proof.finished(child.id)).status, 'cancelled');
+  assert.equal((await proof.finished(session)).status, 'cancelled');
+  held.open();
+});
+
 cases('an ask against the rules gets an error that names the rule, nobody is asked, and the model corrects itself', async ({ api, script, begin }) => {
   const labels = (n) => Array.from({ length: n }, (_, i) => ({ label: `option ${i}` }));
   const wrong = [
@@ -257,7 +293,10 @@ cases('a refusal, a reply that was cut off and a conversation that is too long e
   const ends = [
     [{ text: 'I would rather not.', stop: 'refusal' }, /refused.*I would rather not/s],
     [{ text: 'And then', stop: 'max_tokens' }, /cut off.*max_reply_tokens/],
-    [api === 'anthropic' ? { text: 'x', stop: 'context_full' } : { status: 400, body: { error: { message: 'This model\'s maximum context length is 10 tokens.', type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' } } }, /context/],
+    ...(api === 'anthropic' ? [
+      [{ text: 'x', stop: 'context_full' }, /context/],
+      [{ status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' } } }, /too long/],
+    ] : [[{ status: 400, body: { error: { message: 'This model\'s maximum context length is 10 tokens.', type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' } } }, /context/]]),
   ];
   for (const [says, error] of ends) {
     const session = await proof.finished(await begin('mute', () => says));
