@@ -1,6 +1,6 @@
 // Five hundred sessions of model agents while the service limits and hangs up, and the server is killed again and again: all end
 // as planned, no tool runs again once its result is kept, and every request that a model got is valid.
-// A run is repeated, as far as chance allows, with HOLDPOINT_STORM_SEED.
+// A run is repeated, as far as chance allows, with HOLDPOINT_STORM_SEED; HOLDPOINT_STORM_KILLS makes it worse.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { answerTo, apis, sessionsOf, stepsOf, sumUp, valuesOf } from './llm_stor
 const here = path.dirname(fileURLToPath(import.meta.url));
 const seed = Number(process.env.HOLDPOINT_STORM_SEED ?? 20261116);
 const count = 500;
-const kills = 24;
+const kills = Number(process.env.HOLDPOINT_STORM_KILLS ?? 40);
 const deadline = 240_000;
 
 // Mulberry32: the same numbers for the same seed.
@@ -164,7 +164,8 @@ test(`${count} sessions of model agents end as planned under ${kills} times kill
     return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ value: `value:http-${target.split('/').at(-1)}` }) };
   });
   const model = await startModel();
-  const service = { auth: 'none', models: { steady: 'steady-1' }, max_attempts: 20 };
+  // A step that every kill hits is not to be given up.
+  const service = { auth: 'none', models: { steady: 'steady-1' }, max_attempts: kills + 20 };
   world = await startWorld({
     agents: agents(model, receiver, script, log),
     limits: { requests_per_key_per_second: 100_000 },
@@ -199,8 +200,6 @@ test(`${count} sessions of model agents end as planned under ${kills} times kill
 
     // All as planned, sub-sessions too.
     const sessions = await allPages(world, '/agent/sessions', 'sessions');
-    assert.equal(sessions.length, count + children.length);
-    assert.ok(sessions.every(settled));
     const byId = new Map(sessions.map((session) => [session.id, session]));
     const wrong = planned.filter(({ payload }) => byId.get(ids.get(payload.run)).result?.text !== sumUp(payload.run, valuesOf(payload)));
     assert.equal(wrong.length, 0, wrong.slice(0, 5).map(({ payload }) => {
@@ -208,6 +207,7 @@ test(`${count} sessions of model agents end as planned under ${kills} times kill
       return `${payload.plan} ${id} ${status} ${JSON.stringify(result)} ${error}\n  wanted ${sumUp(payload.run, valuesOf(payload))}`;
     }).join('\n'));
     assert.deepEqual(sessions.filter(({ status }) => status !== 'completed'), []);
+    assert.equal(sessions.length, count + children.length);
 
     // Every tool has one result, and never started after that was kept.
     assert.ok(existsSync(log));
