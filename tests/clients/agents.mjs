@@ -45,6 +45,14 @@ export function failsOnce() {
   };
 }
 
+// Starts what its payload names, and ends with what came of them.
+export const splits = {
+  sub_agents: ['echo', 'fails-once'],
+  turn: ({ reason, payload, resume }) => (reason === 'agents' ? { result: resume } : reason === 'start'
+    ? { spawn: { agents: payload.starts, tool_call_id: 'toolu_split' }, state: { waits: true } }
+    : { result: { refused: resume } }),
+};
+
 // Asks, and hands back what it was told besides the answer.
 export const listens = {
   async_questions: true,

@@ -1,7 +1,7 @@
 // The whole life of sessions, on an open server and again on a closed one.
 import assert from 'node:assert/strict';
 import { after, before, describe, test as case_ } from 'node:test';
-import { asksAnyway, deployApproval, echo, failsOnce, givesUp, listens, poemStyles, writePoem } from './agents.mjs';
+import { asksAnyway, deployApproval, echo, failsOnce, givesUp, listens, poemStyles, splits, writePoem } from './agents.mjs';
 import { eventually, gate, maxBodyBytes, startReceiver } from './harness.mjs';
 import { Proof, nobody, options } from './proof.mjs';
 
@@ -58,6 +58,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
         listens,
         'asks-anyway': asksAnyway,
         echo,
+        splits,
         slow: { turn: async () => { await slow.passed; return { result: 'woken' }; } },
         approvals: { runner: 'external', async_questions: true },
         'gives-up': givesUp(late),
@@ -348,6 +349,30 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     const { id: open } = await parked('listens');
     const { may_cancel: cancel, may_retry: retry, may_message: message } = await get(200, `/agent/session/${open}/record`, { as: answerer });
     assert.deepEqual([cancel, retry, message], [true, false, false]);
+  });
+
+  test('a session starts others, waits for them, and is told how each ended', options, async () => {
+    const starts = [{ agent: 'echo', payload: { n: 1 } }, { agent: 'fails-once' }, { agent: 'echo', payload: { n: 2 } }];
+    const id = await trigger('splits', { starts });
+    const { result, usage, turn } = await finished(id);
+    assert.deepEqual([result.tool_call_id, usage, turn], ['toolu_split', null, 2]);
+    assert.deepEqual(result.agents.map(({ agent, status, result: brought, error }) => [agent, status, brought, error]), [
+      ['echo', 'completed', { n: 1 }, null], ['fails-once', 'failed', null, 'the first try always fails'], ['echo', 'completed', { n: 2 }, null],
+    ]);
+    const { children } = await get(200, `/agent/session/${id}/record`);
+    assert.deepEqual(children.map(({ id: child }) => child), result.agents.map(({ session_id: child }) => child));
+    assert.equal((await get(200, `/agent/session/${children[0].id}`)).parent_id, id);
+    const { events } = await get(200, `/agent/session/${id}/events`);
+    const told = (type) => events.filter((event) => event.type === type).map(({ data }) => data);
+    assert.deepEqual(told('agents_spawned'), [{ turn: 1, count: 3, agents: 'echo, fails-once, echo' }]);
+    assert.deepEqual(told('sub_session_ended').map(({ sub_session: child, agent, status }) => [child, agent, status]).sort(),
+      result.agents.map(({ session_id: child, agent, status }) => [child, agent, status]).sort());
+    assert.deepEqual(told('turn_started').map(({ reason }) => reason), ['start', 'agents']);
+
+    const refusal = await finished(await trigger('splits', { starts: [{ agent: 'listens' }] }));
+    assert.match(refusal.result.refused.reason, /may not start "listens": its sub_agents do not list it/);
+    const { agents } = await get(200, '/agent/agents');
+    assert.deepEqual(agents.find(({ name }) => name === 'splits').sub_agents, ['echo', 'fails-once']);
   });
 
   test('webhooks take any object and nothing else', options, async () => {

@@ -99,7 +99,11 @@ TEST_CASE("a model agent shows its model and what it may use by name, and nothin
     const HttpTool http{"GET", "https://api.example/xyzzy/{n}", {{"X-Key", Secret("xyzzy")}}};
     agent.tools = {{{"get_rhymes", "xyzzy", R"({"title":"xyzzy"})"}, http},
                    {{"count", "xyzzy", "{}"}, CommandTool{{"./xyzzy.sh"}}}};
-    agent.mcp_servers = {{"library", "https://mcp.example/xyzzy", {{"X-Key", Secret("xyzzy")}}}};
+    McpServer library;
+    library.name = "library";
+    library.url = "https://mcp.example/xyzzy";
+    library.headers = {{"X-Key", Secret("xyzzy")}};
+    agent.mcp_servers = {library};
     agent.sub_agents = {"critic"};
   });
   const Json shown = poet(site);
