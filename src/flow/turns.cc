@@ -197,6 +197,7 @@ void Turns::execute(ClaimedTurn& turn, const std::shared_ptr<Running>& running) 
     context.attempt = turn.attempts;
     context.checkpoint = [&](const Checkpoint& step) {
       persist(*running, [&] { checkpoint(turn, step); });
+      context.attempt = turn.attempts;
     };
     context.cancelled = [this, &running] { return running->abandoned || stopping_; };
     context.on_output = [&](std::vector<std::string> lines) {

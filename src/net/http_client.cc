@@ -46,14 +46,9 @@ class Line {
     for (const auto& [name, value] : request.headers) headers[name] = value;
     session_.SetUrl(cpr::Url(request.url));
     session_.SetHeader(headers);
-    session_.SetBodyView(cpr::BodyView(request.body));
     session_.SetConnectTimeout(cpr::ConnectTimeout(request.connect_timeout));
     session_.SetTimeout(cpr::Timeout(request.total_timeout));
-    const cpr::Response response = request.method == "GET"      ? session_.Get()
-                                   : request.method == "PUT"    ? session_.Put()
-                                   : request.method == "PATCH"  ? session_.Patch()
-                                   : request.method == "DELETE" ? session_.Delete()
-                                                                : session_.Post();
+    const cpr::Response response = perform(request);
     HttpResponse out;
     out.status = static_cast<int>(response.status_code);
     out.body = std::move(body_);
@@ -77,6 +72,21 @@ class Line {
   }
 
  private:
+  cpr::Response perform(const HttpRequest& request) {
+    if (request.method == "GET" || request.method == "DELETE") {
+      // Without a body, and without the headers of an empty one: some servers refuse those.
+      session_.RemoveContent();
+      session_.PrepareGet();
+      CURL* handle = session_.GetCurlHolder()->handle;
+      if (request.method == "DELETE") curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, "DELETE");
+      return session_.Complete(curl_easy_perform(handle));
+    }
+    session_.SetBodyView(cpr::BodyView(request.body));
+    return request.method == "PUT"     ? session_.Put()
+           : request.method == "PATCH" ? session_.Patch()
+                                       : session_.Post();
+  }
+
   bool receive(std::string_view data) {
     const std::size_t room = request_->max_response_bytes - body_.size();
     too_large_ = data.size() > room;

@@ -14,7 +14,7 @@
 namespace holdpoint {
 
 struct HttpRequest {
-  std::string method = "POST";  // Or GET, PUT, PATCH or DELETE.
+  std::string method = "POST";  // Or PUT, PATCH; GET and DELETE have no body.
   std::string url;
   std::map<std::string, std::string> headers;
   std::string body;

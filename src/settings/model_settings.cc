@@ -63,7 +63,7 @@ Settings::Llm read_service(Reader& in, const std::string& name) {
   const std::string at = "llm." + name;
   Settings::Llm llm;
   llm.name = name;
-  llm.api = in.text(at, "api");
+  if (in.has(at, "api")) llm.api = in.text(at, "api");
   if (llm.api != "anthropic" && llm.api != "openai") {
     in.complain(at, "api", "must be anthropic or openai");
   }

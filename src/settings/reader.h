@@ -184,6 +184,10 @@ class Reader {
     return values;
   }
 
+  bool has(const std::string& section, const std::string& key) const {
+    return from_environment(section, key) || find(section, key);
+  }
+
   // The names of all [llm.<name>], in the defaults or in the file.
   const std::set<std::string>& services() const { return services_; }
 

@@ -188,9 +188,10 @@ TEST_CASE("all that is wrong in a folder is told at once") {
   std::ofstream(dir.path() / "a.md") << "---\nrunner: magic\n---\n";
   std::ofstream(dir.path() / "b.md") << front("");
   std::ofstream(dir.path() / "c.md") << front("colour: red");
-  const std::string expected = (dir.path() / "a.md").string() +
-                               ":2: runner must be http, command, llm or external, not \"magic\"\n" +
-                               (dir.path() / "c.md").string() + ":3: unknown key \"colour\"";
+  const std::string expected =
+      (dir.path() / "a.md").string() +
+      ":2: runner must be http, command, llm or external, not \"magic\"\n" +
+      (dir.path() / "c.md").string() + ":3: unknown key \"colour\"";
   CHECK_THROWS_WITH_AS(load_definitions(dir.path(), kMaxTimeout), expected.c_str(),
                        DefinitionError);
 }

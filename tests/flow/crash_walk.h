@@ -7,6 +7,16 @@
 
 namespace holdpoint::test {
 
+// Clients have a session, or are held by a pointer.
+template <class Client>
+SessionId session_of(const Client& client) {
+  if constexpr (requires { client->session; }) {
+    return client->session.value();
+  } else {
+    return client.session.value();
+  }
+}
+
 // Lets the store die at its first point, its second … until `act` gets through without; each time
 // `act` goes on in a new process until idle, and `check` looks at what is there. Returns the
 // points.
@@ -31,7 +41,7 @@ std::int64_t walk(Prepare prepare, Act act, Check check, bool with_seats = false
       act(client);
       world.clock.advance(61s);
     }
-    check(world, client.session.value());
+    check(world, session_of(client));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "domain/text.h"
 #include "net/http_client.h"
 #include "tests/fuzz/expect.h"
+#include "wire/json.h"
 
 namespace holdpoint {
 namespace {
@@ -33,6 +34,40 @@ std::optional<AgentDefinition> read(const std::string& text) {
   }
 }
 
+void check_headers(const std::map<std::string, Secret>& headers) {
+  for (const auto& [name, value] : headers) {
+    expect(!name.empty() && name.find_first_of(" :\r\n") == std::string::npos, "a header's name");
+    expect(!value.empty() && value.reveal().find_first_of("\r\n") == std::string::npos,
+           "a header's value is one line");
+  }
+}
+
+void check_model(const AgentDefinition& agent) {
+  const bool is_model = agent.runner == RunnerKind::llm;
+  expect(is_model == !agent.model.empty(), "a model for runner: llm, and for no other");
+  expect(is_model || (agent.tools.empty() && agent.mcp_servers.empty()), "tools need a model");
+  expect(!is_model || (!is_blank(agent.prompt) && agent.on_timeout), "a model has its prompt");
+  expect(!agent.max_reply_tokens || *agent.max_reply_tokens >= 1, "a reply has tokens");
+  for (const auto& number :
+       {agent.budget.steps, agent.budget.tokens, agent.budget.seconds, agent.budget.questions}) {
+    expect(!number || *number >= 1, "a budget is at least 1");
+  }
+  for (const auto& tool : agent.tools) {
+    expect(!tool.spec.name.empty() && tool.spec.name.size() <= 64, "a tool has a name");
+    expect(tool.timeout.count() >= 1 && tool.timeout.count() <= 600, "a tool has its time");
+    check_json(tool.spec.schema, "schema");
+    expect(tool.spec.schema.starts_with("{"), "a schema is an object");
+    if (const auto* http = std::get_if<HttpTool>(&tool.how)) check_headers(http->headers);
+    if (const auto* command = std::get_if<CommandTool>(&tool.how)) {
+      expect(!command->command.empty(), "a command is there");
+    }
+  }
+  for (const auto& server : agent.mcp_servers) {
+    expect(host_of(server.url).has_value(), "a server has a URL");
+    check_headers(server.headers);
+  }
+}
+
 void run(const std::string& text) {
   const auto agent = read(text);
   if (!agent) return;
@@ -56,7 +91,9 @@ void run(const std::string& text) {
     expect(agent->question_timeout->count() >= 1 && *agent->question_timeout <= kMaxTimeout,
            "a timeout within bounds");
   }
-  std::vector<std::string> texts{agent->prompt, agent->url};
+  check_model(*agent);
+  std::vector<std::string> texts{agent->prompt, agent->url, agent->description};
+  texts.insert(texts.end(), agent->sub_agents.begin(), agent->sub_agents.end());
   texts.insert(texts.end(), agent->command.begin(), agent->command.end());
   texts.insert(texts.end(), agent->answerers.begin(), agent->answerers.end());
   for (const auto& one : texts) expect(is_clean_utf8(one), "a text is UTF-8 without NUL");

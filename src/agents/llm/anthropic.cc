@@ -98,7 +98,7 @@ class AnthropicMessages final : public Provider {
     out.begin_object().member("role", "user").key("content").begin_array();
     for (const auto& text : texts) {
       // The API refuses an empty text.
-      const std::string_view said = is_blank(text) ? "(empty)" : std::string_view(text);
+      const std::string_view said = is_blank(text) ? "Nothing." : std::string_view(text);
       out.begin_object().member("type", "text").member("text", said).end_object();
     }
     return {out.end_array().end_object().take()};

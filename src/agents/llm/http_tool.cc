@@ -74,7 +74,8 @@ void add_query(std::string& url, const Json& input, const std::set<std::string>&
 std::map<std::string, std::string> with_headers(std::map<std::string, std::string> ours,
                                                 const std::map<std::string, Secret>& agents) {
   for (const auto& [name, value] : agents) {
-    std::erase_if(ours, [&](const auto& own) { return lower_case(own.first) == lower_case(name); });
+    const std::string lower = lower_case(name);
+    std::erase_if(ours, [&](const auto& own) { return lower_case(own.first) == lower; });
     ours[name] = value.reveal();
   }
   return ours;

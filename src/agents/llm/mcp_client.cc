@@ -29,6 +29,13 @@ bool is_event_stream(const HttpResponse& response) {
 }
 
 std::string result_in(const HttpResponse& response, std::int64_t id) {
+  if (!response.error.empty() && is_event_stream(response)) {
+    // A server may leave its stream open after the response; until our time is up, that is all.
+    try {
+      return result_of(response.body, true, id);
+    } catch (const McpError&) {
+    }
+  }
   if (!response.error.empty()) throw McpError(response.error);
   if (response.status < 200 || response.status > 299) {
     std::string why = error_text_of(response.body);
