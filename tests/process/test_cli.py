@@ -92,6 +92,29 @@ def check_agents(world):
     check_ok(holdpoint("check", "--settings", server.settings_path))
 
 
+@case("a model agent whose model is not set up stops check and serve with its file and the setting")
+def check_models(world):
+    server = world.server(agents=[external_agent("helper")], start=False)
+    agent = server.folder / "agents" / "thinker.md"
+    good = server.settings_path.read_text()
+    agent.write_text("---\nrunner: llm\nmodel: sonnet\n---\nThink.\n")
+    rows = [
+        ("", ["thinker.md: model", "sonnet", r"anthropic, openai"]),
+        ('[llm.anthropic]\nmodels = { sonnet = "claude" }\n', ["thinker.md: model", r"\[llm\.anthropic\] key"]),
+        ('[llm.anthropic]\nmodels = { sonnet = "claude" }\nkey = "k"\nbase_url = "ftp://x"\n', [r"\[llm\.anthropic\] base_url"]),
+    ]
+    for text, patterns in rows:
+        server.settings_path.write_text(good + "\n" + text)
+        for command in ("check", "serve"):
+            check_failed(holdpoint(command, "--settings", server.settings_path), *patterns)
+    server.settings_path.write_text(good + '\n[llm.anthropic]\nmodels = { sonnet = "claude" }\n')
+    shown = check_ok(holdpoint("check", "--settings", server.settings_path,
+                               env={"HOLDPOINT_LLM_ANTHROPIC_KEY": "sk-very-secret"}))
+    check("agent thinker: llm with sonnet" in shown, f"check does not show the agent's model: {shown}")
+    check("models of anthropic at https://api.anthropic.com: sonnet = claude" in shown, f"nor where it is: {shown}")
+    check("sk-very-secret" not in shown, "check shows the key")
+
+
 @case("SIGHUP reads the agents anew, and keeps the old ones when a new one does not parse")
 def reload_agents(world):
     server = world.server(agents=[external_agent("old")])

@@ -3,6 +3,7 @@
 #include "agents/llm/ask_tool.h"
 #include "agents/llm/instructions.h"
 #include "agents/llm/spawn_tool.h"
+#include "agents/llm/tool_text.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "wire/json.h"
@@ -10,9 +11,6 @@
 
 namespace holdpoint {
 namespace {
-
-// More than this of one result helps no model, and fills its context for good.
-constexpr std::size_t kMaxResultChars = 100'000;
 
 // Messages to the session are JSON; a text is said as it is.
 std::vector<std::string> texts_of(const std::vector<std::string>& messages) {
@@ -108,7 +106,7 @@ void LlmTurn::take_resume() {
   const ToolCall& call = talk_.remaining_tools().front();
   ToolResult result =
       from_person ? ask_result(call, *request_.resume) : spawn_result(call, *request_.resume);
-  result.content = shorten(result.content, kMaxResultChars);
+  result.content = tool_text(result.content);
   talk_.resume(std::move(result), provider_);
 }
 
@@ -223,9 +221,6 @@ std::optional<std::string> LlmTurn::run_spawn(const ToolCall& call) {
 }
 
 std::optional<std::string> LlmTurn::finish(ToolResult result) {
-  if (count_chars(result.content) > kMaxResultChars) {
-    result.content = shorten(result.content, kMaxResultChars) + "\n[cut: the result was longer]";
-  }
   const ToolStep step{talk_.remaining_tools().front().name, result.id, result.is_error, {}};
   talk_.finish_tool(std::move(result), provider_);
   keep(step);
