@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import { casesInTabs, password, screenshots, startBrowser, startServer } from './world.mjs';
 
-const demo = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../tools/demo/agents');
 let browser;
 let server;
 before(async () => {
   browser = await startBrowser();
-  server = await startServer({ settings: `[agents]\ndir = ${JSON.stringify(demo)}\n` });
+  server = await startServer({ demo: true });
 });
 after(async () => {
   await browser?.close();

@@ -1,20 +1,43 @@
-// What the pages show of model agents, from a story that the server could tell.
+// What the pages show of model agents: from a story that the server could tell, and of a session that a scripted model drives.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
+import { eventually } from '../clients/harness.mjs';
+import { startModel } from '../clients/model_standin.mjs';
 import { agents, session, tellModelStory, used } from './model_story.mjs';
 import { casesInTabs, screenshots, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
+let model;
 before(async () => {
   browser = await startBrowser();
-  server = await startServer();
+  model = await startModel();
+  const llm = { runner: 'llm', model: 'scripted/sharp', text: 'The secret of this prompt is xyzzy.' };
+  server = await startServer({
+    agents: {
+      clerk: {
+        ...llm, description: 'Files what comes in.', sub_agents: ['helper'],
+        tools: [{ name: 'shout', description: 'Says it loudly.', command: ['tr', 'a-z', 'A-Z'] }, { name: 'fall', description: 'Falls.', command: ['false'] }],
+      },
+      helper: { ...llm, async_questions: false },
+    },
+    settings: `[llm.scripted]
+api = "anthropic"
+base_url = "${model.url}"
+auth = "none"
+models = { sharp = "sharp-1" }
+prices = { sharp = [3, 20] }
+[outgoing]
+allow_private = ["127.0.0.0/8"]
+`,
+  });
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
+  await model?.close();
 });
 
 const inTab = casesInTabs(() => browser);
@@ -92,6 +115,36 @@ inTab('operations show what models use, the dearest first, and nothing of it whe
   assert.deepEqual(await page.locator('#usage').getByRole('rowheader').allTextContents(), ['triage-issue', 'researcher']);
   assert.deepEqual(await row('triage-issue').getByRole('cell').allTextContents(), ['106', '3,735,758', '94,234', '$6.49', '$0.061']);
   assert.deepEqual(await row('researcher').getByRole('cell').allTextContents(), ['212', '1,804,120', '90,210', 'not known', '–']);
+});
+
+// Tools, then a sub-agent, then a question, then the end.
+const clerk = ({ step }) => [
+  { text: 'I look.', calls: [{ id: 'c1', name: 'shout', input: { word: 'hello' } }, { id: 'c2', name: 'fall', input: {} }], usage: [1000, 50] },
+  { calls: [{ id: 'c3', name: 'spawn_agents', input: { agents: [{ agent: 'helper', payload: { script: 'helper' } }] } }], usage: [1200, 60] },
+  { calls: [{ id: 'c4', name: 'ask_user_question', input: { questions: [{ question: 'Where to?', options: [{ label: 'left' }, { label: 'right' }] }] } }], usage: [1400, 70] },
+  { text: 'Filed <b>left</b>.', usage: [1600, 80] },
+][step];
+
+inTab('a session that a model drives is shown from its tools and sub-agents to its answer, as it goes on', async ({ page }) => {
+  model.scripts.set('clerk', clerk);
+  model.scripts.set('helper', () => ({ text: 'It is known.' }));
+  const { session_id: id } = await server.call('POST', '/agent/webhook/clerk', { script: 'clerk' });
+  await eventually('the question', async () => (await server.call('GET', `/agent/session/${id}`)).status === 'pending_input');
+  await page.goto(`${server.url}/session/${id}`);
+  await page.getByRole('heading', { name: 'It waits for an answer' }).waitFor();
+  assert.match(await page.locator('.facts').textContent(), /Model replies3Tokens3,600 in, 180 outCost\$0\.014/);
+  assert.match(await page.locator('.row.turn').first().textContent(), /2 replies of scripted\/sharp · 2 tools ran, 1 failed · 2,200 tokens in, 110 out/);
+  await page.locator('.taken .bad', { hasText: 'fall failed' }).waitFor();
+  await server.call('POST', `/agent/answer/${id}`, { answer: 'left', answered_by: 'ana' });
+  await page.getByText('Completed', { exact: true }).waitFor();
+  await page.locator('.facts', { hasText: 'Model replies4' }).waitFor();
+  assert.match(await page.getByRole('region', { name: 'Result' }).textContent(), /text: "Filed <b>left<\/b>\."/);
+  await page.locator('.subs a', { hasText: 'helper' }).click();
+  await page.getByText('helper was started by another session').waitFor();
+
+  await page.goto(`${server.url}/agents`);
+  await page.locator('#agent-clerk', { hasText: 'Its model used 5,460 tokens, $0.021 in all.' }).waitFor();
+  assert.ok((await page.content()).includes('Files what comes in.') && !(await page.content()).includes('xyzzy'), 'the prompt is shown');
 });
 
 for (const [look, options] of Object.entries({

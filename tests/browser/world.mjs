@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,7 @@ import { chromium } from 'playwright-core';
 import { within } from '../clients/harness.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
+const kDemo = path.join(here, '../../tools/demo');
 export const screenshots = path.join(here, '../../build/screenshots');
 export const password = 'correct horse battery';
 // Names that are no loopback's to a browser, though they lead here: it trusts their plain HTTP less than localhost's.
@@ -65,14 +66,17 @@ export async function startServer({ agents = {}, settings = '', demo = false } =
   for (const [name, { text = '', ...fields }] of Object.entries({ caller: {}, ...agents })) {
     writeFileSync(path.join(folder, 'agents', `${name}.md`), frontMatter({ name, runner: 'external', async_questions: true, ...fields }) + text);
   }
-  if (demo) cpSync(path.join(here, '../../tools/demo/agents'), path.join(folder, 'agents'), { recursive: true });
+  if (demo) cpSync(path.join(kDemo, 'agents'), path.join(folder, 'agents'), { recursive: true });
+  // Where the model of one of them is said to be; it is not there.
+  const demoModel = demo ? readFileSync(path.join(kDemo, 'settings.toml'), 'utf8').match(/^\[llm\.demo\][^]*/m)[0] : '';
   const writeSettings = (port) => writeFileSync(path.join(folder, 'settings.toml'), `
 [server]
 listen = "127.0.0.1:${port}"
 public_url = "http://${ourName}"
 [limits]
 wrong_credentials_per_minute = 1000000
-${settings}`);
+${settings}
+${demoModel}`);
   const lines = [];
   let child;
   const kill = () => child.kill('SIGKILL');

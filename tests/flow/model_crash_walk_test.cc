@@ -28,7 +28,7 @@ std::string plan(const Json& request, std::size_t replies) {
 
 // Upstream, the person, and the tool, who remember what a crash must not undo.
 struct Client {
-  explicit Client(World& given) : desk(std::make_unique<ModelWorld>(given)) {
+  explicit Client(World& given) : desk(std::make_unique<ModelWorld>(&given)) {
     desk->model.script = plan;
     desk->model.others = [this](const HttpRequest& request) {
       if (request.url != "https://tool.example/look") return HttpResponse{200, "", "", {}};
@@ -42,12 +42,13 @@ struct Client {
   // The calls whose results are on disk, by the key that their tools see.
   void look_what_is_finished() {
     World& world = desk->world;
-    for (const auto& session : world.process().views.sessions({})) {
+    for (const auto& each : world.process().views.sessions({})) {
       std::int64_t steps = 0;
-      for (const auto& event : world.process().views.events(session.id, 0, 500).value()) {
+      const auto events = world.process().views.events(each.id, 0, 500);
+      for (const auto& event : events.value()) {
         if (event.type == "model_replied") ++steps;
         if (event.type != "tool_ran") continue;
-        finished.insert(session.id.text() + ":" + std::to_string(steps) + ":" +
+        finished.insert(each.id.text() + ":" + std::to_string(steps) + ":" +
                         Json::parse(event.data)["tool_call_id"].get<std::string>());
       }
     }

@@ -105,8 +105,9 @@ inline AgentDefinition model_agent(const std::string& name = "thinker") {
 
 // A world whose model agents run, with `thinker`, and `helper` that has no sub-agents of its own.
 struct ModelWorld {
-  ModelWorld() : ModelWorld(*std::make_unique<World>().release()) { owned.reset(&world); }
-  explicit ModelWorld(World& given) : world(given) {
+  // In a world of its own, or in `given`.
+  explicit ModelWorld(World* given = nullptr)
+      : owned(given ? nullptr : std::make_unique<World>()), world(given ? *given : *owned) {
     world.runner.reply = [this](const AgentDefinition& agent, const TurnRequest& request,
                                 const TurnContext& context) {
       if (agent.runner == RunnerKind::llm) return runner.run(agent, request, context);
@@ -125,6 +126,7 @@ struct ModelWorld {
     return Json::parse(world.process().views.record(id)->record.state.value());
   }
 
+  const std::unique_ptr<World> owned;
   World& world;
   ScriptedModel model{world.http};
   Models models = model.models();
@@ -133,7 +135,6 @@ struct ModelWorld {
   std::function<std::string(const TurnRequest&)> sub_agent = [](const TurnRequest& request) {
     return R"({"result":{"did":)" + request.payload + "}}";
   };
-  std::unique_ptr<World> owned;
 };
 
 }  // namespace holdpoint::test
