@@ -68,6 +68,7 @@ inTab('a session shows what its model used, and each step within its turn', asyn
   const long = turns.nth(1).locator('details').filter({ hasText: '3 replies of anthropic/sonnet · 4 tools ran · 17,610 tokens in, 462 out' });
   assert.equal(await long.evaluate((fold) => fold.open), false);
   await long.locator('summary').click();
+  await long.locator('li').first().waitFor();  // It is filled when it is opened first.
   assert.equal(await long.locator('li').count(), 7);
   assert.match(await page.getByRole('img', { name: 'The story in a strip' }).getAttribute('aria-label'), /sub-agents were waited for 10\.3 s/);
 });

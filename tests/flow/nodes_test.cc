@@ -63,6 +63,26 @@ struct Nodes {
     for (auto& turn : claim_all()) one.turns.run(std::move(turn));
     return ids;
   }
+  // Sessions that wait for two sub-sessions each; the turns of those, by the session that waits.
+  std::map<SessionId, std::vector<session_store::ClaimedTurn>> spawn(std::size_t sessions) {
+    AgentDefinition poet = *world.agents.find("poet");
+    poet.sub_agents = {"loner"};
+    world.agents.replace({{"poet", poet}, {"loner", *world.agents.find("loner")}});
+    world.runner.reply = [](const AgentDefinition& agent, const TurnRequest& request,
+                            const TurnContext&) -> std::string {
+      if (agent.name == "loner") return R"({"result":1})";
+      if (request.reason == TurnReason::agents) return ask_then_tell(request);
+      return R"({"spawn":{"agents":[{"agent":"loner"},{"agent":"loner"}]}})";
+    };
+    trigger(sessions);
+    for (auto& turn : claim_all()) one.turns.run(std::move(turn));
+    std::map<SessionId, std::vector<session_store::ClaimedTurn>> children;
+    for (auto& turn : claim_all()) {
+      const SessionId parent = turn.parent_id.value();
+      children[parent].push_back(std::move(turn));
+    }
+    return children;
+  }
   // From now on turns are claimed by the step that makes them due.
   void offer_seats() {
     for (Process* node : {&one, &other}) node->journal.seats = &node->seats;
@@ -443,4 +463,52 @@ TEST_CASE("two nodes run all turns and send all messages, each once" * on_postgr
   CHECK(nodes.world.http.seen().size() == 150);
   CHECK(nodes.events("delivery_sent") == std::pair<std::int64_t, std::int64_t>(150, 50));
   CHECK(nodes.events("turn_started") == std::pair<std::int64_t, std::int64_t>(100, 50));
+}
+
+TEST_CASE("two sub-sessions that end on two nodes at once resume their parent exactly once" *
+          on_postgres()) {
+  Nodes nodes;
+  std::vector<std::vector<session_store::ClaimedTurn>> pairs;
+  for (auto& [parent, children] : nodes.spawn(kRounds)) pairs.push_back(std::move(children));
+  REQUIRE(pairs.size() == kRounds);
+  const auto end_at = [&](Process& node, std::size_t which) {
+    return [&, which](std::size_t round) { node.turns.run(pairs[round].at(which)); };
+  };
+  race(kRounds, end_at(nodes.one, 0), end_at(nodes.other, 1));
+  CHECK(nodes.each_once("session_resumed", kRounds));
+  const auto turns = nodes.claim_all();
+  CHECK(turns.size() == kRounds);
+  for (const auto& turn : turns) {
+    REQUIRE(turn.reason == TurnReason::agents);
+    CHECK(Json::parse(turn.resume.value())["agents"].size() == 2);
+  }
+}
+
+TEST_CASE(
+    "a session that is cancelled as its last sub-session ends: no step waits for ever, and "
+    "nothing of either is left to run" *
+    on_postgres()) {
+  Nodes nodes;
+  std::vector<SessionId> parents;
+  std::vector<session_store::ClaimedTurn> lasts;
+  for (auto& [parent, children] : nodes.spawn(kRounds)) {
+    nodes.one.turns.run(std::move(children.at(0)));
+    parents.push_back(parent);
+    lasts.push_back(std::move(children.at(1)));
+  }
+  race(
+      kRounds,
+      [&](std::size_t round) {
+        nodes.one.control.cancel(parents[round], "enough", kAdmin, Control::As::owner,
+                                 nodes.world.now());
+      },
+      [&](std::size_t round) { nodes.other.turns.run(lasts[round]); });
+  CHECK(nodes.claim_all().empty());
+  for (const auto& parent : parents) {
+    REQUIRE(nodes.world.session(parent).status == SessionStatus::cancelled);
+  }
+  // Of each family the parent is cancelled, one child was done before, and the other is either.
+  const auto done_in_time = nodes.events("session_completed").first - std::int64_t{kRounds};
+  CHECK(nodes.events("session_cancelled").first == 2 * std::int64_t{kRounds} - done_in_time);
+  MESSAGE("done before the cancel: " << done_in_time << " of " << kRounds);
 }
