@@ -108,7 +108,7 @@ inTabs('an answer from elsewhere shows on the open card, and the draft stays to 
 
 inTabs('a row that is taken away hands its focus on', 1, async ({ page }) => {
   const asked = [await ask('Stays?'), await ask('Goes?')];
-  await row(page, 'Stays?').waitFor();
+  for (const text of ['Stays?', 'Goes?']) await row(page, text).waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('k');
   const focused = (text) => page.waitForFunction((words) => document.activeElement.matches('.row') && document.activeElement.textContent.includes(words), text);
