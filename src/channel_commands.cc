@@ -184,7 +184,7 @@ class Tester {
     request.headers = {{"Authorization", "Bearer " + settings_.slack.app_token.reveal()},
                        {"Content-Type", "application/x-www-form-urlencoded"}};
     const auto response = client_->send(request);
-    const Json body = Json::parse(response.body, nullptr, false);
+    const Json body = try_json(response.body);
     if (body.is_object() && body.value("ok", Json(false)) == true) {
       return report_.ok("app_token: Socket Mode is open to us");
     }

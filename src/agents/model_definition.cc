@@ -46,7 +46,7 @@ std::string read_tool_name(FrontMatter& reader) {
 // The schema, which must be that of an object; and the names of its properties.
 std::set<std::string> read_input(FrontMatter& reader, ToolSpec& spec) {
   spec.schema = reader.json("input").value_or(R"({"type":"object"})");
-  const Json schema = Json::parse(spec.schema);
+  const Json schema = read_json(spec.schema);
   const auto fail = [&](const std::string& reason) {
     reader.fail(reader.get("input"), reader.path("input") + reason);
   };

@@ -236,13 +236,13 @@ void write_discord_question(JsonWriter& out, const Question& question, std::size
 
 DiscordText discord_context(const std::string& context, std::size_t most) {
   // In the agent's own order.
-  const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
+  const auto object = try_ordered_json(context);
   DiscordText out;
   if (!object.is_object()) return out;
   for (const auto& [name, value] : object.items()) {
-    const std::string text =
-        value.is_string() ? value.get<std::string>()
-                          : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string text = value.is_string()
+                                 ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto shown_name = discord_escape(discord_line(name), 40);
     const auto shown_value = discord_escape(discord_line(text), 240);
     std::string line = out.text.empty() ? "-# " : "\n-# ";

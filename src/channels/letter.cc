@@ -36,14 +36,14 @@ std::string as_people_write(Time time) {
 }
 
 std::string unquoted(std::string_view json) {
-  const auto text = Json::parse(json, nullptr, false);
+  const auto text = try_json(json);
   return text.is_string() ? text.get<std::string>() : std::string(json);
 }
 
 ContextEntry entry_of(std::string_view name, std::string_view value) {
   ContextEntry entry{unquoted("\"" + std::string(name) + "\""), "", value.starts_with('"')};
   if (value.starts_with('{') || value.starts_with('[')) {
-    const auto json = nlohmann::ordered_json::parse(value, nullptr, false);
+    const auto json = try_ordered_json(value);
     const auto written = [&](int indent) {
       return json.dump(indent, ' ', false, Json::error_handler_t::replace);
     };

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "channels/slack_text.h"
 #include "domain/question.h"
+#include "wire/json.h"
 
 // The parts that Slack's messages and forms are made of.
 namespace holdpoint {
 
-using SlackJson = nlohmann::ordered_json;
+using SlackJson = OrderedJson;
 
 // Slack's limits, by slack_length.
 inline constexpr std::size_t kSlackSection = 3000;

@@ -60,7 +60,7 @@ SlackChannel::Reply SlackChannel::call(const std::string& method, std::string bo
   request.cancelled = cancelled;
   Reply reply;
   reply.http = client_.send(request);
-  reply.body = Json::parse(reply.http.body, nullptr, false);
+  reply.body = try_json(reply.http.body);
   if (!reply.body.is_object()) reply.body = Json::object();
   reply.ok = reply.http.status == 200 && reply.body.value("ok", Json()) == true;
   if (!reply.ok) reply.error = text_of(reply.body, "error");

@@ -29,7 +29,7 @@ std::string who_asks(const std::vector<Question>& questions) {
 
 // `name: value` lines in the agent's own order.
 std::string context_lines(const std::string& context, SlackCutter& cut) {
-  const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
+  const auto object = try_ordered_json(context);
   if (!object.is_object() || object.empty()) return "";
   std::string lines;
   for (const auto& [name, value] : object.items()) {

@@ -47,7 +47,7 @@ Reply Client::call(HttpRequest request) {
 }
 
 Reply check_reply(int status, std::string text, const std::string& url) {
-  Json body = Json::parse(text, nullptr, false);
+  Json body = try_json(text);
   if (!body.is_object()) {
     throw CallFailed(url + " answered HTTP " + std::to_string(status) +
                      " without JSON; is this a Holdpoint server?");

@@ -71,7 +71,7 @@ void TurnEnd::refuse(const Turn& turn, const AskReply& reply, const std::string&
   std::optional<std::string> tool_call_id;
   for (const auto& [name, value] : members_of(reply.ask)) {
     if (name != "tool_call_id") continue;
-    const Json id = Json::parse(value);
+    const Json id = read_json(value);
     if (id.is_string()) tool_call_id = id.get<std::string>();
   }
   refuse(turn, {"asked", std::move(tool_call_id), reply.state}, reason, now);

@@ -31,7 +31,7 @@ std::string heading(const Question& q, const Batch& batch) {
 // Texts as they are, anything else as JSON.
 std::string context_table(const std::string& context) {
   // In the agent's own order.
-  const auto object = nlohmann::ordered_json::parse(context, nullptr, false);
+  const auto object = try_ordered_json(context);
   if (!object.is_object() || object.empty()) return "";
   std::string out = "<dl>\n";
   for (const auto& [name, value] : object.items()) {

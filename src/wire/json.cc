@@ -6,6 +6,9 @@
 #include "domain/bad_request.h"
 #include "domain/text.h"
 
+template class nlohmann::basic_json<>;
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace holdpoint {
 namespace {
 
@@ -154,7 +157,17 @@ void check_json(std::string_view text, const std::string& field) { check(text, f
 
 Json parse_json(std::string_view text, const std::string& field) {
   check(text, field, Names::once);
-  return Json::parse(text.begin(), text.end());
+  return read_json(text);
+}
+
+Json read_json(std::string_view text) { return Json::parse(text.begin(), text.end()); }
+
+Json try_json(std::string_view text) {
+  return Json::parse(text.begin(), text.end(), nullptr, false);
+}
+
+OrderedJson try_ordered_json(std::string_view text) {
+  return OrderedJson::parse(text.begin(), text.end(), nullptr, false);
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object) {

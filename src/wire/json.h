@@ -7,9 +7,14 @@
 #include <utility>
 #include <vector>
 
+// Compiled once, in json.cc: each of the many files that use them would take about twice as long.
+extern template class nlohmann::basic_json<>;
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace holdpoint {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // Its objects keep the order they were written in.
 
 inline constexpr std::size_t kMaxJsonDepth = 64;
 
@@ -20,6 +25,13 @@ void check_json(std::string_view text, const std::string& field);
 
 // check_json, then the value. No object may have a name twice: one of the two would be lost.
 Json parse_json(std::string_view text, const std::string& field);
+
+// Of a text that passed check_json, or that we wrote. Throws Json::exception for any other.
+Json read_json(std::string_view text);
+
+// Of any text: discarded, and so of no type, if it is no JSON.
+Json try_json(std::string_view text);
+OrderedJson try_ordered_json(std::string_view text);
 
 // The members of an object as they are written, in their order; `object` must have passed
 // check_json. A name that is there twice appears twice. Empty if it is no object.

@@ -266,7 +266,7 @@ void write_answer(JsonWriter& out, const Question& q) {
 // `written` stands between quotes, perhaps with escapes.
 bool is_name(std::string_view written, std::string_view name) {
   if (written.find('\\') == std::string_view::npos) return written == name;
-  return Json::parse("\"" + std::string(written) + "\"") == name;
+  return read_json("\"" + std::string(written) + "\"") == name;
 }
 
 // The ask's context with `asked_at` added, unless it has one of its own.

@@ -109,7 +109,7 @@ TurnReply parse_turn_reply(std::string_view text, const Limits& limits) {
     if (*carry_on != "true") throw BadRequest("reply.continue", "must be true");
     return ContinueReply{std::move(kept)};
   }
-  const Json reason = Json::parse(*error);
+  const Json reason = read_json(*error);
   if (!reason.is_string()) throw BadRequest("reply.error", "must be a string");
   if (retry && *retry != "true" && *retry != "false") {
     throw BadRequest("reply.retry", "must be true or false");

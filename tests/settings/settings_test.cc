@@ -19,7 +19,7 @@ std::string complaint_about(const std::string& text, const Environment& environm
 }
 
 TEST_CASE("the defaults are those of the example, which is embedded to the letter") {
-  std::ifstream in(std::filesystem::path(__FILE__).parent_path() / "../../settings.example.toml");
+  std::ifstream in(HOLDPOINT_SETTINGS_EXAMPLE);
   const std::string example{std::istreambuf_iterator<char>(in), {}};
   REQUIRE(!example.empty());
   CHECK(embedded::settings_example_toml == example);

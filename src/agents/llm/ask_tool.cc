@@ -82,7 +82,7 @@ ToolAsk read_ask_call(const ToolCall& call, const AskDefaults& defaults, const L
 }
 
 ToolResult ask_result(const ToolCall& call, const std::string& resume) {
-  const Json end = Json::parse(resume);
+  const Json end = read_json(resume);
   const std::string outcome = end.value("outcome", "");
   const std::string reason = end.value("reason", Json()).is_string() ? end["reason"] : "";
   if (outcome == "cancelled") return {call.id, "The user cancelled the question.", true};

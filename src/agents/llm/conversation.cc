@@ -150,7 +150,7 @@ Conversation Conversation::parse(const std::string& state) {
         for (const auto message : elements_of(value)) c.messages_.emplace_back(message);
         continue;
       }
-      const Json given = Json::parse(value);
+      const Json given = read_json(value);
       if (name == "phase") c.phase_ = phase_from(given.get<std::string>());
       if (name == "remaining_tools") {
         for (const auto& call : given) {

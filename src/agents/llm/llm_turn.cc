@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> texts_of(const std::vector<std::string>& messages) {
   std::vector<std::string> texts;
   for (const auto& message : messages) {
-    const Json value = Json::parse(message);
+    const Json value = read_json(message);
     texts.push_back(value.is_string() ? value.get<std::string>() : message);
   }
   return texts;

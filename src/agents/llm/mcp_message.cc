@@ -16,24 +16,22 @@ constexpr std::size_t kMaxDescription = 10'000;
 constexpr std::size_t kMaxEvents = 10'000;
 
 // A schema's properties are told to the model in the order they were written in.
-using Ordered = nlohmann::ordered_json;
-
-Ordered parse_ordered(std::string_view text) {
+OrderedJson parse_ordered(std::string_view text) {
   try {
     check_json(text, "its answer");
-    return Ordered::parse(text.begin(), text.end());
+    return try_ordered_json(text);
   } catch (const BadRequest& e) {
     throw McpError(e.field() + " " + e.what());
   }
 }
 
-std::string text_of(const Ordered& object, const char* name) {
+std::string text_of(const OrderedJson& object, const char* name) {
   if (!object.is_object()) return "";
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
-std::string error_of(const Ordered& message) {
+std::string error_of(const OrderedJson& message) {
   const auto error = message.find("error");
   std::string text = text_of(*error, "message");
   if (text.empty()) text = error->dump();
@@ -41,7 +39,7 @@ std::string error_of(const Ordered& message) {
 }
 
 // The result, if this message is the response with our id; a list of messages is looked through.
-std::optional<std::string> find_response(const Ordered& message, std::int64_t id) {
+std::optional<std::string> find_response(const OrderedJson& message, std::int64_t id) {
   if (message.is_array()) {
     for (const auto& one : message) {
       if (auto found = one.is_array() ? std::nullopt : find_response(one, id)) return found;
@@ -50,7 +48,7 @@ std::optional<std::string> find_response(const Ordered& message, std::int64_t id
   }
   if (!message.is_object() || message.contains("method")) return std::nullopt;
   const auto its_id = message.find("id");
-  if (its_id == message.end() || *its_id != Ordered(id)) return std::nullopt;
+  if (its_id == message.end() || *its_id != OrderedJson(id)) return std::nullopt;
   if (message.contains("error")) throw McpError("it answered with an error: " + error_of(message));
   const auto result = message.find("result");
   if (result == message.end()) throw McpError("its answer has neither a result nor an error");
@@ -83,7 +81,7 @@ void for_each_event(std::string_view stream, const std::function<bool(const std:
   }
 }
 
-std::string describe(const Ordered& block, const std::string& type) {
+std::string describe(const OrderedJson& block, const std::string& type) {
   const std::string mime = text_of(block, "mimeType");
   std::string what = "[" + (type.empty() ? "something" : type);
   if (!mime.empty()) what += " " + mime;
@@ -99,12 +97,12 @@ std::string describe(const Ordered& block, const std::string& type) {
 }
 
 // Anthropic and OpenAI both refuse a schema without it.
-std::optional<std::string> schema_of(const Ordered& tool) {
+std::optional<std::string> schema_of(const OrderedJson& tool) {
   const auto schema = tool.find("inputSchema");
   if (schema == tool.end() || !schema->is_object()) return std::nullopt;
   const auto type = schema->find("type");
   if (type == schema->end()) {
-    Ordered typed = *schema;
+    OrderedJson typed = *schema;
     typed["type"] = "object";
     return typed.dump();
   }
@@ -164,7 +162,7 @@ std::string result_of(const std::string& body, bool is_event_stream, std::int64_
     found = find_response(parse_ordered(body), id);
   } else {
     for_each_event(body, [&](const std::string& data) {
-      Ordered message;
+      OrderedJson message;
       try {
         message = parse_ordered(data);
       } catch (const McpError&) {
@@ -180,7 +178,7 @@ std::string result_of(const std::string& body, bool is_event_stream, std::int64_
 
 std::string error_text_of(const std::string& body) {
   try {
-    const Ordered message = parse_ordered(body);
+    const OrderedJson message = parse_ordered(body);
     return message.is_object() && message.contains("error") ? error_of(message) : "";
   } catch (const McpError&) {
     return "";
@@ -197,7 +195,7 @@ std::string read_initialized(const std::string& result) {
 }
 
 McpPage read_tools(const std::string& result) {
-  const Ordered page = parse_ordered(result);
+  const OrderedJson page = parse_ordered(result);
   const auto tools = page.is_object() ? page.find("tools") : page.end();
   if (tools == page.end() || !tools->is_array()) throw McpError("its answer has no list of tools");
   McpPage read;
@@ -215,7 +213,7 @@ McpPage read_tools(const std::string& result) {
 }
 
 ToolResult read_call(const std::string& result) {
-  const Ordered said = parse_ordered(result);
+  const OrderedJson said = parse_ordered(result);
   if (!said.is_object()) throw McpError("its answer to the call is no object");
   const auto is_error = said.find("isError");
   std::string text;

@@ -59,7 +59,7 @@ std::string read_spawn_call(const ToolCall& call, const AgentDefinition& agent) 
 }
 
 ToolResult spawn_result(const ToolCall& call, const std::string& resume) {
-  const Json end = Json::parse(resume);
+  const Json end = read_json(resume);
   if (end.value("outcome", "") == "refused") {
     return {call.id, "No agent was started: " + end.value("reason", ""), true};
   }

@@ -74,7 +74,7 @@ void log_left_out(const McpServer& server, const std::vector<McpTool>& tools,
 ToolResult run_own(HttpClient& client, const AgentDefinition& agent, const OwnTool& tool,
                    const ToolCall& call, const std::string& key, const TurnContext& context) {
   const Json input = parse_tool_input(call.input);
-  if (const auto wrong = complaint_about_input(Json::parse(tool.spec.schema), input)) {
+  if (const auto wrong = complaint_about_input(read_json(tool.spec.schema), input)) {
     return {"", *wrong, true};
   }
   if (const auto* http = std::get_if<HttpTool>(&tool.how)) {
