@@ -18,7 +18,9 @@ namespace {
 // Slack as far as Socket Mode goes; the test speaks on its sockets.
 struct Slack {
   Slack() {
-    http.respond = [this](const HttpRequest&) { return open(); };
+    http.respond = [this](const HttpRequest&) {
+      return open.with([](auto& respond) { return respond(); });
+    };
   }
   ~Slack() { socket.stop(); }
 
@@ -37,12 +39,16 @@ struct Slack {
            "}";
   }
   std::size_t opened() { return http.seen().size(); }
+  // Also while the socket runs: it may ask for a URL at any moment.
+  void open_with(std::function<HttpResponse()> respond) {
+    open.with([&](auto& now) { now = std::move(respond); });
+  }
 
   WebSocketServer server;
   FakeHttp http;
-  std::function<HttpResponse()> open = [this] {
+  Guarded<std::function<HttpResponse()>> open{[this] {
     return answer_with(200, {{"ok", true}, {"url", server.url("/link/?ticket=t")}});
-  };
+  }};
   std::function<std::string(std::string_view)> reply = [](std::string_view) { return ""; };
   Guarded<std::vector<std::string>> taken;
   ManualClock clock;
@@ -149,7 +155,7 @@ TEST_CASE("it is connected from Slack's greeting until the line is lost") {
   first->send_text(R"({"type":"disconnect","reason":"refresh_requested"})");
   const auto second = slack.server.next();
   CHECK(slack.socket.is_connected());  // Replaced is not lost.
-  slack.open = [&] { return slack.answer_with(0, {}); };
+  slack.open_with([&] { return slack.answer_with(0, {}); });
   first->hang_up();
   second->hang_up();
   CHECK(eventually([&] { return !slack.socket.is_connected(); }));
@@ -184,7 +190,7 @@ TEST_CASE("a connection on which nothing is heard is asked, and then given up") 
 TEST_CASE("while Slack gives no connection the waits grow, and a mistake waits for a person") {
   Slack slack;
   const auto wait_after = [&](HttpResponse response) {
-    slack.open = [response] { return response; };
+    slack.open_with([response] { return response; });
     const auto next = slack.socket.run_once(slack.clock.now());
     REQUIRE(next);
     return *next - slack.clock.now();
