@@ -12,6 +12,7 @@ struct Limits {
   std::size_t max_options = 5;
   std::size_t max_question_chars = 4000;
   std::size_t max_header_chars = 12;
+  std::size_t max_title_chars = 150;  // Of a card.
   std::size_t max_label_chars = 200;
   std::size_t max_answer_chars = 10000;
   std::size_t max_channels = 10;  // That an ask adds.

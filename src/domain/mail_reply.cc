@@ -196,6 +196,15 @@ std::string false_start(const Options& options, std::string_view line, std::stri
   return "";
 }
 
+// `Label: words`: an option with a remark. As own words it says both, and guesses nothing.
+bool is_remark(const Options& options, std::string_view line) {
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string start = options.label(i) + ":";
+    if (line.starts_with(start) && !bare(line.substr(start.size())).empty()) return true;
+  }
+  return false;
+}
+
 ReplyReading unclear(std::string why) { return {{}, std::move(why)}; }
 
 ReplyReading own_text(std::string_view text, const Limits& limits) {
@@ -274,6 +283,7 @@ ReplyReading read_reply(const QuestionSpec& spec, std::string_view newest, const
   if (number || (options.has_numeric_labels() && is_number(bare(first)))) {
     return unclear("there is no option " + std::string(bare(first)));
   }
+  if (spec.allow_other && is_remark(options, first)) return own_text(text, limits);
   if (auto why = false_start(options, first, lines.front()); !why.empty()) return unclear(why);
   if (!spec.allow_other) return unclear(quoted(lines.front()) + " is none of the options");
   return own_text(text, limits);

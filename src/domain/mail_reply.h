@@ -21,7 +21,8 @@ struct ReplyReading {
 };
 
 // `newest` is what newest_text gives. The first line decides: an option's number or label, several
-// where the question takes several; else all of the text is an own answer where that is allowed.
+// where the question takes several; else all of the text is an own answer where that is allowed,
+// also if it begins with a label and a colon.
 ReplyReading read_reply(const QuestionSpec& spec, std::string_view newest, const Limits& limits);
 
 }  // namespace holdpoint

@@ -280,3 +280,18 @@ ALTER TABLE agent_sessions ADD COLUMN input_tokens BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE agent_sessions ADD COLUMN output_tokens BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE agent_sessions ADD COLUMN cached_tokens BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE agent_sessions ADD COLUMN cost_micros BIGINT;
+
+-- migration 7: asks from anywhere
+
+-- What asks have in common that may join each other: of those, one is open at a time.
+ALTER TABLE agent_sessions ADD COLUMN dedupe_key TEXT;
+CREATE UNIQUE INDEX idx_sessions_open_ask ON agent_sessions(dedupe_key) WHERE dedupe_key IS NOT NULL AND status = 'pending_input';
+
+-- Idempotency keys of asks that joined another one: the key stands for that one, also when it is over.
+CREATE TABLE joined_asks (
+  agent_name      TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  session_id      TEXT NOT NULL REFERENCES agent_sessions(id),
+  PRIMARY KEY (agent_name, idempotency_key)
+);
+CREATE INDEX idx_joined_session ON joined_asks(session_id);

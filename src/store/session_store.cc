@@ -85,8 +85,9 @@ std::vector<SessionRecord::Message> oldest_messages(Transaction& tx, const Sessi
 }  // namespace
 
 bool insert(Transaction& tx, const NewSession& session, Time now) {
-  std::optional<Time> due;
+  std::optional<Time> due, ended;
   std::optional<std::string> node;
+  if (is_finished(session.status)) ended = now;
   if (session.status == SessionStatus::running) due = now;
   if (session.seat) {
     due = session.seat->lease_until;
@@ -96,11 +97,12 @@ bool insert(Transaction& tx, const NewSession& session, Time now) {
   return tx.execute(
              "INSERT INTO agent_sessions (id, agent_name, status, original_payload, parent_id, "
              "idempotency_key, questions_asked, created_at, updated_at, due_at, leased_by, "
-             "lease_number, attempts, spawned_by, spawn_call) VALUES ($1, $2, $3, $4, $5, $6, $7, "
-             "$8, $8, $9, $10, $11, $11, $12, $13) ON CONFLICT DO NOTHING",
+             "lease_number, attempts, spawned_by, spawn_call, dedupe_key, completed_at) VALUES "
+             "($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $11, $12, $13, $14, $15) "
+             "ON CONFLICT DO NOTHING",
              session.id, session.agent_name, to_text(session.status), session.payload,
              session.parent_id, session.idempotency_key, session.questions_asked, now, due, node,
-             claims, session.spawned_by, session.spawn_call) == 1;
+             claims, session.spawned_by, session.spawn_call, session.dedupe_key, ended) == 1;
 }
 
 void lock(Transaction& tx, const SessionId& id) {
@@ -466,6 +468,7 @@ std::int64_t remove_finished(Transaction& tx, Time before, std::int64_t most) {
   for (const auto& id : old) {
     tx.post("DELETE FROM deliveries WHERE session_id = $1", id);
     tx.post("DELETE FROM agent_messages WHERE session_id = $1", id);
+    tx.post("DELETE FROM joined_asks WHERE session_id = $1", id);
     tx.post("DELETE FROM answer_links WHERE session_id = $1", id);
     tx.post("DELETE FROM agent_questions WHERE session_id = $1", id);
     // The newest event stays, so that its number is never given out again: clients resume by it.

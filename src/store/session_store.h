@@ -48,10 +48,11 @@ struct NewSession {
   // The parent's turn that waits for it, and the tool call that this is.
   std::optional<std::int64_t> spawned_by;
   std::optional<std::string> spawn_call;
+  std::optional<std::string> dedupe_key;  // Of an ask that others may join while it is open.
 };
 
-// False if the agent has a session with the same idempotency key already; then nothing was
-// inserted.
+// False if the agent has a session with the same idempotency key already, or an open ask the same
+// dedupe key; then nothing was inserted.
 [[nodiscard]] bool insert(Transaction& tx, const NewSession& session, Time now);
 
 // A step that decides by what the session, its questions or its messages are now has the session to
@@ -62,6 +63,16 @@ void lock(Transaction& tx, const SessionId& id);
 
 std::optional<Session> find(Transaction& tx, const SessionId& id);
 std::optional<Session> find_by_key(Transaction& tx, const std::string& agent_name,
+                                   const std::string& idempotency_key);
+
+// The open ask of this dedupe key, locked; nothing if none is open.
+std::optional<Session> lock_open_ask(Transaction& tx, const std::string& dedupe_key);
+// An idempotency key's ask joined that of another session: the key stands for that one from now on.
+void join(Transaction& tx, const std::string& agent_name, const std::string& idempotency_key,
+          const SessionId& session);
+// Takes back a row that this transaction has inserted, and nothing else refers to yet.
+void withdraw(Transaction& tx, const SessionId& id);
+std::optional<Session> find_joined(Transaction& tx, const std::string& agent_name,
                                    const std::string& idempotency_key);
 
 struct Filter {

@@ -211,6 +211,11 @@ std::string member_path(const std::string& at, std::string_view name) {
 
 void check_members(const Json& object, const std::string& at,
                    std::initializer_list<std::string_view> known) {
+  check_members(object, at, std::span(known.begin(), known.size()));
+}
+
+void check_members(const Json& object, const std::string& at,
+                   std::span<const std::string_view> known) {
   if (!object.is_object()) {
     if (at.empty()) throw Unreadable("body", "must be a JSON object");
     throw BadRequest(at, "must be a JSON object");

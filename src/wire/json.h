@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,8 @@ std::vector<std::string_view> elements_of(std::string_view list);
 
 // Throws BadRequest for a member of `object` that is not among `known`, or if it is no object. `at`
 // is its own name, empty for the body itself.
+void check_members(const Json& object, const std::string& at,
+                   std::span<const std::string_view> known);
 void check_members(const Json& object, const std::string& at,
                    std::initializer_list<std::string_view> known);
 

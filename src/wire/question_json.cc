@@ -3,6 +3,7 @@
 #include "domain/bad_request.h"
 #include "domain/text.h"
 #include "wire/json.h"
+#include "wire/target_json.h"
 
 namespace holdpoint {
 namespace {
@@ -110,11 +111,12 @@ QuestionSpec read_question(const Json& value, const std::string& at, const Limit
 }  // namespace
 
 Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& limits,
-              std::string_view also_known) {
+              std::initializer_list<std::string_view> also_known) {
   const Json json = parse_json(text, "body");
-  check_members(
-      json, "",
-      {"questions", "timeout", "on_timeout", "context", "tool_call_id", "channels", also_known});
+  std::vector<std::string_view> known{"questions", "timeout",      "on_timeout",
+                                      "context",   "tool_call_id", "channels"};
+  known.insert(known.end(), also_known);
+  check_members(json, "", known);
   Ask ask;
   ask.timeout = defaults.timeout;
   ask.on_timeout = defaults.on_timeout;
@@ -153,16 +155,7 @@ Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& 
       if (name == "context") ask.context = value;  // As written, if it is plainly written.
     }
   }
-  if (json.contains("channels")) {
-    if (!json["channels"].is_array()) throw BadRequest("channels", "must be a list");
-    if (json["channels"].size() > limits.max_channels) {
-      throw BadRequest("channels", "has at most " + std::to_string(limits.max_channels));
-    }
-    for (std::size_t i = 0; i < json["channels"].size(); ++i) {
-      const std::string at = "channels[" + std::to_string(i) + "]";
-      ask.channels.push_back(parse_target(read_string(json["channels"][i], at), at));
-    }
-  }
+  ask.channels = read_channels(json, limits);
   check_ask(ask, limits);
   return ask;
 }

@@ -19,7 +19,7 @@ struct AskDefaults {
 // An ask as agents write it (DESIGN 5). Throws BadRequest for what is not an ask, and for an ask
 // that breaks a rule. `also_known` names members that the caller reads itself.
 Ask parse_ask(std::string_view text, const AskDefaults& defaults, const Limits& limits,
-              std::string_view also_known = {});
+              std::initializer_list<std::string_view> also_known = {});
 
 // `{"question_id"?, "answer", "answered_by"?}` or `{"answers": {…}, "answered_by"?}`. The channel
 // fills in `via`.

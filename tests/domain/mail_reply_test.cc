@@ -301,6 +301,19 @@ TEST_CASE("a first line that only begins like an option is never taken for it") 
   CHECK(reading(question({"Yes", "No"}), "7") == "? there is no option 7");
 }
 
+TEST_CASE("an option with a remark after a colon is an own answer that says both") {
+  const auto spec = question({"Yes", "No", "Too risky"});
+  for (const char* text :
+       {"Yes: but only staging", "too risky: not on a Friday", "no: wait\nAna"}) {
+    CAPTURE(text);
+    CHECK(reading(spec, text) == text);
+    CHECK(is_unclear(question({"Yes", "No", "Too risky"}, false, false), text));
+  }
+  CHECK(reading(spec, "Yes:") == "Yes");
+  CHECK(reading(spec, "Yesterday: no") == "Yesterday: no");
+  CHECK(is_unclear(spec, "1: no"));
+}
+
 TEST_CASE("other words are an own answer where that is allowed, and unclear where it is not") {
   for (const char* text : {"Let me think", "Nothing of the kind", "Yesterday it broke",
                            "We should say yes", "10 of them\nat least", "Hi,\n\nYes\n"}) {

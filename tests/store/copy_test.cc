@@ -100,6 +100,8 @@ const std::vector<std::string> kRows{
     "'s1', 'poet', 'What style?', '2026', 1, 0, '[]', 0, 1, 'buttons', 'fail', '2027', 'email "
     "slack')",
     "INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ('m', 's1', '1', '2026')",
+    "UPDATE agent_sessions SET dedupe_key = 'same' WHERE id = 's1'",
+    "INSERT INTO joined_asks VALUES ('poet', 'k2', 's1')",
     "INSERT INTO agent_events (seq, session_id, type, at, data) VALUES (3, 's1', 'a', '2026', "
     "'{}'), (40000000000, 's1', 'b', '2026', '{}')",
     "INSERT INTO deliveries (id, session_id, question_id, agent_name, channel, event, destination, "

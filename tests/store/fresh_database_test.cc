@@ -36,6 +36,7 @@ void litter(FreshDatabase& fresh) {
     tx.execute(
         "INSERT INTO agent_messages (id, session_id, body, created_at) VALUES ('m', 's', "
         "'1', 'x')");
+    tx.execute("INSERT INTO joined_asks VALUES ('a', 'k', 's')");
     for (int i = 0; i < 5; ++i) {
       tx.execute(
           "INSERT INTO agent_events (session_id, type, at, data) VALUES ('s', 't', 'x', "

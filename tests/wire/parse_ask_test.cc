@@ -119,7 +119,7 @@ TEST_CASE("what is no ask is blamed by its field") {
 }
 
 TEST_CASE("a caller's own member is let through") {
-  CHECK(parse_ask(R"({"questions":[{"question":"a?"}],"agent":"x"})", {}, {}, "agent")
+  CHECK(parse_ask(R"({"questions":[{"question":"a?"}],"agent":"x"})", {}, {}, {"agent"})
             .questions.size() == 1);
 }
 

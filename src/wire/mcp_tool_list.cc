@@ -1,0 +1,29 @@
+#include "wire/mcp_tools.h"
+
+namespace holdpoint::mcp {
+namespace {
+
+// In the order that they are listed in; `$options` and `$timeout` stand for the limits.
+constexpr std::string_view kTools = R"json([
+{"name":"ask_user_question","title":"Ask a person","description":"Asks people one to four questions, wherever they are (Slack, Discord, mail, a web inbox), and waits a while for their answer. Use it before anything that needs a person's decision, approval or knowledge. If nobody answers in time, the result has status \"pending\" and an id: the question stays open; call get_answer with that id to go on waiting.","inputSchema":{"type":"object","additionalProperties":false,"required":["questions"],"properties":{"questions":{"type":"array","minItems":1,"maxItems":4,"items":{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":4000,"description":"The whole question, in plain words."},"header":{"type":"string","maxLength":12,"description":"A label of at most 12 characters."},"options":{"type":"array","maxItems":$options,"description":"Two or more to choose from; none: people write their own answer.","items":{"type":"object","additionalProperties":false,"required":["label"],"properties":{"label":{"type":"string","minLength":1,"maxLength":200},"description":{"type":"string","maxLength":1000,"description":"What picking it means."},"recommended":{"type":"boolean"}}}},"multiSelect":{"type":"boolean","default":false,"description":"Whether several options may be picked."},"allow_other":{"type":"boolean","default":true,"description":"Whether people may write an answer of their own."},"default":{"description":"The answer that counts when nobody gives one, if on_timeout is default.","anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}}}},"timeout":{"type":"integer","minimum":1,"maximum":$timeout,"description":"Seconds that people have to answer."},"on_timeout":{"type":"string","enum":["fail","default","continue"]},"context":{"type":"object","description":"Anything that helps people to decide: a diff, a link, figures."},"channels":{"type":"array","items":{"type":"string"},"description":"More places to ask in, such as slack:#ops."},"wait_seconds":{"type":"integer","minimum":0,"description":"How long this call waits; 0: not at all."},"on_cancel":{"type":"string","enum":["keep","withdraw"],"default":"keep","description":"What becomes of the question if this call is cancelled."},"elicit":{"type":"boolean","default":false,"description":"Ask the user of this client first, if it can show a form; people elsewhere only if that gives no answer."},"idempotency_key":{"type":"string","maxLength":255,"description":"The same key is the same question."},"dedupe":{"type":"boolean","default":false,"description":"Join the open question that has the same text and options."},"tool_call_id":{"type":"string","maxLength":200}}},"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":true}},
+{"name":"get_answer","title":"Get an answer","description":"Waits for the answer to a question that was asked before, and gives it back; says so if there is none yet.","inputSchema":{"type":"object","additionalProperties":false,"required":["id"],"properties":{"id":{"type":"string","description":"What ask_user_question gave back."},"wait_seconds":{"type":"integer","minimum":0,"description":"How long this call waits; 0: not at all."}}},"annotations":{"readOnlyHint":true,"openWorldHint":true}},
+{"name":"cancel_question","title":"Withdraw a question","description":"Withdraws a question that nobody has answered yet.","inputSchema":{"type":"object","additionalProperties":false,"required":["id"],"properties":{"id":{"type":"string","description":"What ask_user_question gave back."},"reason":{"type":"string","maxLength":1000,"description":"Why; people see it."}}},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":true,"openWorldHint":true}},
+{"name":"notify_user","title":"Tell people something","description":"Tells people something without asking for an answer: progress, a result, a warning.","inputSchema":{"type":"object","additionalProperties":false,"required":["message"],"properties":{"message":{"type":"string","minLength":1,"maxLength":4000},"title":{"type":"string","maxLength":150},"channels":{"type":"array","items":{"type":"string"},"description":"More places to tell, such as slack:#ops."},"idempotency_key":{"type":"string","maxLength":255,"description":"The same key is the same message."}}},"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":true}},
+{"name":"request_permission","title":"Ask for permission","description":"Asks a person whether a tool may be used, and gives back {\"behavior\":\"allow\",\"updatedInput\":…} or {\"behavior\":\"deny\",\"message\":…}. Made for Claude Code's --permission-prompt-tool.","inputSchema":{"type":"object","additionalProperties":false,"required":["tool_name","input"],"properties":{"tool_name":{"type":"string","minLength":1,"description":"The tool that would be used."},"input":{"type":"object","description":"What it would be used with."},"tool_use_id":{"type":"string"}}},"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":true}}
+])json";
+
+void replace(std::string& text, std::string_view name, std::int64_t number) {
+  const auto at = text.find(name);
+  text.replace(at, name.size(), std::to_string(number));
+}
+
+}  // namespace
+
+std::string tools_json(const Limits& limits) {
+  std::string text(kTools);
+  replace(text, "$options", static_cast<std::int64_t>(limits.max_options));
+  replace(text, "$timeout", limits.max_timeout.count());
+  return text;
+}
+
+}  // namespace holdpoint::mcp
