@@ -51,9 +51,12 @@ void read_runner(FrontMatter& reader, AgentDefinition& agent) {
   } else {
     reader.fail(at, "runner must be http, command, llm or external, not \"" + *runner + "\"");
   }
-  if (agent.name == kExternalAgent && agent.runner != RunnerKind::external) {
-    reader.fail(at,
-                "the agent external stands for asks that name no agent: runner must be external");
+  const bool built_in =
+      std::any_of(kBuiltInAgents.begin(), kBuiltInAgents.end(),
+                  [&](const BuiltInAgent& known) { return known.name == agent.name; });
+  if (built_in && agent.runner != RunnerKind::external) {
+    reader.fail(at, "the agent " + agent.name +
+                        " stands for programs that ask from outside: runner must be external");
   }
   if (agent.runner != RunnerKind::http && !agent.url.empty()) {
     reader.fail(reader.get("url"), "url goes with runner: http only");
@@ -84,9 +87,9 @@ void read_callback(FrontMatter& reader, AgentDefinition& agent) {
   }
   agent.callback_link = reader.value<bool>("callback_link", "true or false").value_or(false);
   agent.callback_events = reader.texts("callback_events", false);
-  static const std::set<std::string> known{"question_pending", "question_settled",
+  static const std::set<std::string> known{"question_pending",  "question_settled",
                                            "session_completed", "session_failed",
-                                           "session_cancelled"};
+                                           "session_cancelled", "card_posted"};
   for (const auto& event : agent.callback_events) {
     if (!known.count(event)) {
       reader.fail(reader.get("callback_events"), "unknown event \"" + event + "\"");
@@ -322,11 +325,13 @@ std::map<std::string, AgentDefinition> load_definitions(const std::filesystem::p
 }
 
 Agents::Map Agents::share(std::map<std::string, AgentDefinition> definitions) {
-  if (!definitions.count(kExternalAgent)) {
+  for (const auto& [name, description] : kBuiltInAgents) {
+    if (definitions.count(name)) continue;
     AgentDefinition external;
-    external.name = kExternalAgent;
+    external.name = name;
+    external.description = description;
     external.async_questions = true;
-    definitions.emplace(kExternalAgent, std::move(external));
+    definitions.emplace(name, std::move(external));
   }
   Map map;
   for (auto& [name, definition] : definitions) {

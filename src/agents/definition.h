@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -115,7 +116,19 @@ class Agents {
   Guarded<Map> agents_;
 };
 
-// The agent of asks that name none: it lives elsewhere and only asks.
+// Agents that are there without a file, for those who live elsewhere and only ask: of asks that
+// name none, of MCP clients, and of HumanLayer's SDK. A file of that name says where their
+// questions go.
 inline constexpr const char* kExternalAgent = "external";
+inline constexpr const char* kMcpAgent = "mcp";
+inline constexpr const char* kHumanLayerAgent = "humanlayer";
+struct BuiltInAgent {
+  const char* name;
+  const char* description;
+};
+inline constexpr std::array kBuiltInAgents{
+    BuiltInAgent{kExternalAgent, "Asks that name no agent: from shells, scripts and programs."},
+    BuiltInAgent{kMcpAgent, "What MCP clients ask at /mcp."},
+    BuiltInAgent{kHumanLayerAgent, "What HumanLayer's SDK asks at /humanlayer/v1."}};
 
 }  // namespace holdpoint

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/card.h"
 #include "domain/delivery.h"
 #include "domain/question.h"
 
@@ -36,7 +37,13 @@ struct Outgoing {
   // What the platform calls the message to bring up to date; none: a new one.
   std::optional<std::string> message_ref;
   std::size_t asked_together = 1;  // Questions of the ask, though the message may be about one.
+  std::optional<Card> card = {};   // What it tells, if it is about no question.
 };
+
+// Where people find the session that a message belongs to.
+inline std::string session_page(const std::string& public_url, const Delivery& delivery) {
+  return public_url + "/session/" + delivery.session_id.text();
+}
 
 // A way to reach people or programs. Safe to share between threads.
 class Channel {

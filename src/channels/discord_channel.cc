@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "channels/discord_card.h"
 #include "channels/discord_message.h"
 #include "domain/bad_request.h"
 #include "domain/text.h"
@@ -136,7 +137,8 @@ HttpRequest DiscordChannel::request(const std::string& method, const std::string
 SendOutcome DiscordChannel::send(const Outgoing& message, Time,
                                  const std::function<bool()>& cancelled) {
   const Delivery& delivery = message.delivery;
-  if (message.questions.empty()) return refused("the questions of this message are gone");
+  if (message.questions.empty() && !message.card)
+    return refused("the questions of this message are gone");
   std::string channel = delivery.destination, edited;
   if (message.message_ref) {
     const auto space = message.message_ref->find(' ');
@@ -152,9 +154,14 @@ SendOutcome DiscordChannel::send(const Outgoing& message, Time,
   const std::string messages = "/channels/" + channel + "/messages";
   HttpRequest call =
       edited.empty() ? request("POST", messages) : request("PATCH", messages + "/" + edited);
-  call.body = edited.empty()
-                  ? discord_new_message(message.questions, style, discord_nonce(delivery.id.text()))
-                  : discord_message(message.questions, style);
+  const std::string nonce = discord_nonce(delivery.id.text());
+  if (message.card) {
+    call.body = discord_card(*message.card, delivery.agent_name,
+                             session_page(options_.public_url, delivery), nonce);
+  } else {
+    call.body = edited.empty() ? discord_new_message(message.questions, style, nonce)
+                               : discord_message(message.questions, style);
+  }
   call.cancelled = cancelled;
   const HttpResponse response = client_.send(call);
   SendOutcome outcome;

@@ -9,7 +9,6 @@
 namespace holdpoint {
 namespace {
 
-constexpr std::int64_t kComponentsV2 = 32768;
 constexpr std::size_t kMostText = 4000;  // Of one message, in all.
 
 bool is_waiting(const Question& question) { return !is_settled(question.status); }
@@ -31,7 +30,7 @@ std::string intro(const std::vector<Question>& questions, const DiscordStyle& st
 
 void write_members(JsonWriter& out, const std::vector<Question>& questions,
                    const DiscordStyle& style) {
-  out.member("flags", kComponentsV2).key("components").begin_array();
+  out.member("flags", kDiscordComponentsV2).key("components").begin_array();
   std::size_t room = kMostText;
   if (questions.size() > 1) {
     const std::string before = intro(questions, style);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace holdpoint {
 //   hp:<question id>:y          `Yes, cancel`
 //   hp:<question id>:m          the form, with a text input `t`, a select `s`, or both
 //   hp:<question id>:d          does nothing: what is left of a settled question
+
+// The flag of messages that are made of components alone.
+inline constexpr std::int64_t kDiscordComponentsV2 = 32768;
 
 // How people find the whole text, and what the message offers them.
 struct DiscordStyle {

@@ -21,7 +21,7 @@ SendOutcome refused(std::string why) {
 SendOutcome EmailChannel::send(const Outgoing& message, Time now,
                                const std::function<bool()>& cancelled) {
   const Delivery& delivery = message.delivery;
-  if (message.questions.empty()) return refused("the question is no longer there");
+  if (message.questions.empty() && !message.card) return refused("the question is no longer there");
   if (!is_mail_address(delivery.destination)) {
     return refused("\"" + delivery.destination + "\" is no mail address");
   }

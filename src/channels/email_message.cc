@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "channels/card_mail.h"
 #include "channels/letter_html.h"
 #include "channels/letter_text.h"
 #include "domain/text.h"
@@ -61,38 +62,58 @@ Letter letter_of(const Outgoing& message, const EmailFrame& frame, std::size_t p
   return letter;
 }
 
-}  // namespace
-
-Mail email_message(const Outgoing& message, const EmailFrame& frame, Time now) {
+// Who it is from and to, and what files it with the others of its session.
+Mail envelope(const Outgoing& message, const EmailFrame& frame, Time now) {
   const Delivery& delivery = message.delivery;
-  const Letter letter = letter_of(message, frame, place_of(message));
-  const Question& q = letter.question;
-
   Mail mail;
   mail.from = frame.from;
   mail.to = delivery.destination;
-  if (letter.kind != Letter::Kind::settled) mail.reply_to = frame.reply_to;
-  mail.subject = (message.message_ref ? "Re: [" : "[") + q.agent_name + "] " +
-                 number_of(message, q) + shorten(one_line(q.spec.question), kMostSubject);
-  mail.text = letter_text(letter);
-  mail.html = letter_html(letter);
   mail.date = now;
   mail.message_id = id_at(delivery.id.text(), frame.from);
-  mail.references = {id_at(q.session_id.text(), frame.from)};
+  mail.references = {id_at(delivery.session_id.text(), frame.from)};
   if (message.message_ref) {
     mail.in_reply_to = *message.message_ref;
     mail.references.push_back(*message.message_ref);
   }
   mail.headers = {
-      {"Auto-Submitted", letter.kind == Letter::Kind::unclear ? "auto-replied" : "auto-generated"},
+      {"Auto-Submitted", "auto-generated"},
       {"X-Auto-Response-Suppress", "All"},
-      {"X-Holdpoint-Session", q.session_id.text()},
-      {"List-Id", list_id(q.agent_name, frame.from)},
+      {"X-Holdpoint-Session", delivery.session_id.text()},
+      {"List-Id", list_id(delivery.agent_name, frame.from)},
   };
   if (!frame.unsubscribe_url.empty()) {
     mail.headers.emplace_back("List-Unsubscribe", "<" + frame.unsubscribe_url + ">");
     mail.headers.emplace_back("List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
   }
+  return mail;
+}
+
+void write_card(Mail& mail, const Outgoing& message, const EmailFrame& frame) {
+  const Delivery& delivery = message.delivery;
+  const CardMail card{*message.card, delivery.agent_name, delivery.destination,
+                      session_page(frame.public_url, delivery), frame.unsubscribe_url};
+  mail.subject = "[" + delivery.agent_name + "] " +
+                 shorten(one_line(card_subject(*message.card)), kMostSubject);
+  mail.text = card_text(card);
+  mail.html = card_html(card);
+}
+
+}  // namespace
+
+Mail email_message(const Outgoing& message, const EmailFrame& frame, Time now) {
+  Mail mail = envelope(message, frame, now);
+  if (message.card) {
+    write_card(mail, message, frame);
+    return mail;
+  }
+  const Letter letter = letter_of(message, frame, place_of(message));
+  const Question& q = letter.question;
+  if (letter.kind != Letter::Kind::settled) mail.reply_to = frame.reply_to;
+  if (letter.kind == Letter::Kind::unclear) mail.headers.front().second = "auto-replied";
+  mail.subject = (message.message_ref ? "Re: [" : "[") + q.agent_name + "] " +
+                 number_of(message, q) + shorten(one_line(q.spec.question), kMostSubject);
+  mail.text = letter_text(letter);
+  mail.html = letter_html(letter);
   return mail;
 }
 

@@ -15,9 +15,9 @@ struct EmailFrame {
   std::string unsubscribe_url;  // Empty: none.
 };
 
-// The mail of one delivery: a question while it waits, else how it ended. Its Message-ID is the
-// delivery's, so that receivers can drop repeats; all mails of a session are one thread.
-// `message` has a question: the one that the delivery names, or the first.
+// The mail of one delivery: a question while it waits, else how it ended, or a card. Its Message-ID
+// is the delivery's, so that receivers can drop repeats; all mails of a session are one thread.
+// `message` has a card, or a question: the one that the delivery names, or the first.
 Mail email_message(const Outgoing& message, const EmailFrame& frame, Time now);
 
 }  // namespace holdpoint

@@ -1,6 +1,7 @@
 #include "channels/slack_channel.h"
 
 #include "channels/slack_blocks.h"
+#include "channels/slack_card.h"
 #include "channels/slack_errors.h"
 #include "channels/slack_form.h"
 #include "channels/slack_message.h"
@@ -70,13 +71,15 @@ SlackChannel::Reply SlackChannel::call(const std::string& method, std::string bo
 SendOutcome SlackChannel::send(const Outgoing& message, Time,
                                const std::function<bool()>& cancelled) {
   SendOutcome outcome;
-  if (message.questions.empty()) {
+  if (message.questions.empty() && !message.card) {
     outcome.kind = SendOutcome::Kind::refused;
     outcome.error = "the questions of the message are gone";
     return outcome;
   }
   const std::string content =
-      slack_message(message.questions, message.may_cancel, options_.public_url);
+      message.card ? slack_card(*message.card, message.delivery.agent_name,
+                                session_page(options_.public_url, message.delivery))
+                   : slack_message(message.questions, message.may_cancel, options_.public_url);
   const bool edits = message.message_ref.has_value();
   Reply reply;
   if (edits) {

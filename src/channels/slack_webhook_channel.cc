@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "channels/slack_card.h"
 #include "channels/slack_message.h"
 #include "channels/slack_text.h"
 #include "domain/text.h"
@@ -21,7 +22,7 @@ SendOutcome SlackWebhookChannel::send(const Outgoing& message, Time,
                                       const std::function<bool()>& cancelled) {
   using Kind = SendOutcome::Kind;
   const Delivery& delivery = message.delivery;
-  if (message.questions.empty()) {
+  if (message.questions.empty() && !message.card) {
     SendOutcome outcome;
     outcome.kind = Kind::refused;
     outcome.error = "the questions of the message are gone";
@@ -31,9 +32,14 @@ SendOutcome SlackWebhookChannel::send(const Outgoing& message, Time,
   request.cancelled = cancelled;
   request.url = delivery.destination;
   request.headers = {{"Content-Type", "application/json; charset=utf-8"}};
-  request.body = delivery.event == "question_settled"
-                     ? slack_webhook_closing(message.questions, public_url_)
-                     : slack_webhook_message(message.questions, delivery.tokens, public_url_);
+  if (message.card) {
+    request.body =
+        slack_card(*message.card, delivery.agent_name, session_page(public_url_, delivery));
+  } else {
+    request.body = delivery.event == "question_settled"
+                       ? slack_webhook_closing(message.questions, public_url_)
+                       : slack_webhook_message(message.questions, delivery.tokens, public_url_);
+  }
   const HttpResponse response = client_.send(request);
   SendOutcome outcome;
   outcome.retry_after = response.retry_after;

@@ -9,6 +9,7 @@
 #include "store/delivery_store.h"
 #include "store/question_store.h"
 #include "store/session_store.h"
+#include "wire/card_json.h"
 
 namespace holdpoint {
 
@@ -172,6 +173,10 @@ Outgoing Courier::compose(const Delivery& delivery) {
   Outgoing message{delivery, {}, false, {}};
   // Its body is ready; only a repeat may have become pointless.
   if (delivery.channel == "url" && delivery.attempts == 1) return message;
+  if (delivery.event == "card_posted") {
+    message.card = read_card_posted(delivery.body);
+    return message;
+  }
   struct Found {
     std::vector<Question> questions;
     std::optional<std::string> message_ref;

@@ -8,16 +8,16 @@
 namespace holdpoint::events {
 namespace {
 
-constexpr std::array<std::string_view, 34> kTypes{
-    "agent_output",       "agents_spawned",    "model_replied",     "sub_session_ended",
-    "tool_ran",           "ask_refused",       "delivery_dead",     "delivery_failed",
-    "delivery_obsolete",  "delivery_requeued", "delivery_sent",     "destination_disabled",
-    "mail_bounced",       "message_queued",    "question_answered", "question_asked",
-    "question_cancelled", "question_expired",  "reply_ignored",     "reply_refused",
-    "reply_unclear",      "result_deferred",   "session_cancelled", "session_completed",
-    "session_failed",     "session_resumed",   "session_retried",   "session_started",
-    "trigger_repeated",   "turn_continued",    "turn_discarded",    "turn_failed",
-    "turn_released",      "turn_started"};
+constexpr std::array<std::string_view, 36> kTypes{
+    "card_posted",       "ask_joined",           "agent_output",       "agents_spawned",
+    "model_replied",     "sub_session_ended",    "tool_ran",           "ask_refused",
+    "delivery_dead",     "delivery_failed",      "delivery_obsolete",  "delivery_requeued",
+    "delivery_sent",     "destination_disabled", "mail_bounced",       "message_queued",
+    "question_answered", "question_asked",       "question_cancelled", "question_expired",
+    "reply_ignored",     "reply_refused",        "reply_unclear",      "result_deferred",
+    "session_cancelled", "session_completed",    "session_failed",     "session_resumed",
+    "session_retried",   "session_started",      "trigger_repeated",   "turn_continued",
+    "turn_discarded",    "turn_failed",          "turn_released",      "turn_started"};
 
 Facts about(const Question& q) { return {{"question", q.id.text()}, {"agent", q.agent_name}}; }
 
@@ -49,6 +49,17 @@ Event session_started(const SessionId& id, const std::string& agent,
 
 Event trigger_repeated(const SessionId& id, const std::string& agent) {
   return {id, "trigger_repeated", {{"agent", agent}}};
+}
+
+Event ask_joined(const SessionId& id, const std::string& agent) {
+  return {id, "ask_joined", {{"agent", agent}}, Level::info, true, false};
+}
+
+Event card_posted(const SessionId& id, const std::string& agent,
+                  const std::vector<std::string>& channels) {
+  std::string where;
+  for (const auto& channel : channels) where += (where.empty() ? "" : ", ") + channel;
+  return {id, "card_posted", {{"agent", agent}, {"channels", where}}};
 }
 
 Event turn_started(const SessionId& id, std::int64_t turn, std::int64_t attempt,

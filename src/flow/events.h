@@ -32,6 +32,9 @@ bool is_type(std::string_view type);
 Event session_started(const SessionId& id, const std::string& agent,
                       const std::optional<SessionId>& parent);
 Event trigger_repeated(const SessionId& id, const std::string& agent);
+Event ask_joined(const SessionId& id, const std::string& agent);
+Event card_posted(const SessionId& id, const std::string& agent,
+                  const std::vector<std::string>& channels);
 Event turn_started(const SessionId& id, std::int64_t turn, std::int64_t attempt, TurnReason reason);
 Event turn_failed(const SessionId& id, std::int64_t turn, std::int64_t attempt,
                   const std::string& reason, std::optional<Duration> retry_in);

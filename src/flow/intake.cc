@@ -17,15 +17,53 @@ struct Done {
 struct Replayed {};
 
 // The session that the key's first trigger started.
-Done repeated(Transaction& tx, const std::string& agent_name, const std::string& key, Time now) {
+Done repeated(Transaction& tx, const Session& first, Time now) {
   Done done;
-  const auto first = session_store::find_by_key(tx, agent_name, key);
-  if (!first) throw StoreError("a session could not be inserted", true);
-  session_store::lock(tx, first->id);
-  done.admitted = {first->id, first->status, true, question_store::latest_ask(tx, first->id),
-                   false};
-  done.story.add(tx, events::trigger_repeated(first->id, agent_name), now);
+  done.admitted = {first.id, first.status, true, question_store::latest_ask(tx, first.id), false};
+  done.story.add(tx, events::trigger_repeated(first.id, first.agent_name), now);
   return done;
+}
+
+// A new ask's row, or what became of the ask that it is the same as.
+std::optional<Done> join_or_insert(Transaction& tx, const session_store::NewSession& session,
+                                   Time now) {
+  const auto& key = session.idempotency_key;
+  const auto repeat = [&](const Session& first) {
+    session_store::lock(tx, first.id);
+    return repeated(tx, first, now);
+  };
+  // A key that has joined an ask stays with it, also when that is over, and whatever it says now.
+  if (key) {
+    if (const auto joined = session_store::find_joined(tx, session.agent_name, *key)) {
+      return repeat(*joined);
+    }
+  }
+  // An open ask may end between our insert and our look; then ours is the open one.
+  for (int tries = 0; tries < 5; ++tries) {
+    if (session_store::insert(tx, session, now)) {
+      // On another node the same key may have joined an ask since we looked, and that have ended.
+      const auto joined = key && session.dedupe_key
+                              ? session_store::find_joined(tx, session.agent_name, *key)
+                              : std::nullopt;
+      if (!joined) return std::nullopt;
+      session_store::withdraw(tx, session.id);
+      return repeat(*joined);
+    }
+    if (key) {
+      if (const auto first = session_store::find_by_key(tx, session.agent_name, *key)) {
+        return repeat(*first);
+      }
+    }
+    if (!session.dedupe_key) continue;
+    const auto open = session_store::lock_open_ask(tx, *session.dedupe_key);
+    if (!open) continue;
+    if (key) session_store::join(tx, session.agent_name, *key, open->id);
+    Done done;
+    done.admitted = {open->id, open->status, true, question_store::latest_ask(tx, open->id), false};
+    done.story.add(tx, events::ask_joined(open->id, session.agent_name), now);
+    return done;
+  }
+  throw StoreError("a session could not be inserted", true);
 }
 
 // As session_store::insert has claimed it.
@@ -80,7 +118,11 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
     if (!session_store::insert(tx, session, now)) {
       // The first may have come at the same time, on another node, and be seen only now.
       if (trigger.receipt && receipt_store::has_other_body(tx, *trigger.receipt)) throw Replayed{};
-      return repeated(tx, agent->name, trigger.idempotency_key.value_or(""), now);
+      const auto first =
+          session_store::find_by_key(tx, agent->name, trigger.idempotency_key.value_or(""));
+      if (!first) throw StoreError("a session could not be inserted", true);
+      session_store::lock(tx, first->id);
+      return repeated(tx, *first, now);
     }
     if (trigger.parent_id) check_parent(tx, *trigger.parent_id);  // Throws: the row goes again.
     d.story.add(tx, events::session_started(session.id, agent->name, trigger.parent_id), now);
@@ -106,20 +148,25 @@ std::optional<Intake::Admitted> Intake::admit(const Trigger& trigger, Time now) 
   }
 }
 
-std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name, const Ask& ask,
-                                                  const std::optional<std::string>& key,
-                                                  const Actor& by, Time now) {
-  const auto agent = agents_.find(agent_name);
-  if (!agent) return std::nullopt;
-  if (agent->runner != RunnerKind::external) {
+std::shared_ptr<const AgentDefinition> Intake::find_outside_agent(const std::string& name) const {
+  auto agent = agents_.find(name);
+  if (agent && agent->runner != RunnerKind::external) {
     throw BadRequest("agent", "\"" + agent->name +
                                   "\" is run by this server; only agents with runner: external ask "
                                   "from outside");
   }
+  return agent;
+}
+
+std::optional<Intake::Admitted> Intake::admit_ask(const OutsideAsk& outside, const Actor& by,
+                                                  Time now) {
+  const auto agent = find_outside_agent(outside.agent_name);
+  if (!agent) return std::nullopt;
   if (!agent->async_questions) {
     throw BadRequest("agent", "\"" + agent->name + "\" has async_questions: false");
   }
-  const auto addresses = notices_.addresses_for(agent->name, ask);
+  const Ask& ask = outside.ask;
+  const auto addresses = notices_.addresses_for(agent->name, ask.channels);
   const auto channels = notices_.channels_of(agent->name, addresses);
   Done done = db_.write([&](Transaction& tx) {
     Done d;
@@ -129,12 +176,11 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
     session.id = id;
     session.agent_name = agent->name;
     session.status = SessionStatus::pending_input;
-    session.payload = "{}";
-    session.idempotency_key = key;
+    session.payload = outside.payload;
+    session.idempotency_key = outside.idempotency_key;
+    if (outside.dedupe) session.dedupe_key = fingerprint(outside);
     session.questions_asked = static_cast<std::int64_t>(ask.questions.size());
-    if (!session_store::insert(tx, session, now)) {
-      return repeated(tx, agent->name, key.value_or(""), now);
-    }
+    if (auto same = join_or_insert(tx, session, now)) return std::move(*same);
     d.story.add(tx, events::session_started(id, agent->name, std::nullopt), now);
     d.admitted.questions = pose(ask, id, agent->name, 1, channels, now);
     for (const auto& question : d.admitted.questions) {
@@ -147,6 +193,38 @@ std::optional<Intake::Admitted> Intake::admit_ask(const std::string& agent_name,
     return d;
   });
   journal_.announce(done.story);
+  return std::move(done.admitted);
+}
+
+std::optional<Intake::Admitted> Intake::admit_card(const OutsideCard& outside, const Actor& by,
+                                                   Time now) {
+  const auto agent = find_outside_agent(outside.agent_name);
+  if (!agent) return std::nullopt;
+  const Card& card = outside.card;
+  const auto addresses = notices_.addresses_for(agent->name, card.channels);
+  const auto channels = notices_.channels_of(agent->name, addresses, "card_posted");
+  const std::string payload = card_json(card);
+  Done done = db_.write([&](Transaction& tx) {
+    Done d;
+    d.admitted = {SessionId::make(now), SessionStatus::completed, false, {}, false};
+    const SessionId& id = d.admitted.session;
+    session_store::NewSession session;
+    session.id = id;
+    session.agent_name = agent->name;
+    session.status = SessionStatus::completed;
+    session.payload = payload;
+    session.idempotency_key = outside.idempotency_key;
+    if (auto same = join_or_insert(tx, session, now)) return std::move(*same);
+    d.story.add(tx, events::session_started(id, agent->name, std::nullopt), now);
+    d.story.add(tx, events::card_posted(id, agent->name, channels), now);
+    d.story.add(tx, events::session_completed(id), now);
+    notices_.card_posted(tx, d.story, id, agent->name, card, addresses, now);
+    notices_.session_ended(tx, d.story, id, agent->name, SessionStatus::completed, now);
+    audit::record(tx, by, "card_posted", "session:" + id.text(), agent->name, now);
+    return d;
+  });
+  journal_.announce(done.story);
+  done.admitted.channels = channels;
   return std::move(done.admitted);
 }
 

@@ -12,7 +12,8 @@
 #include "flow/journal.h"
 #include "flow/notices.h"
 #include "store/receipt_store.h"
-#include "wire/question_json.h"
+#include "wire/card_json.h"
+#include "wire/outside_ask.h"
 
 namespace holdpoint {
 
@@ -40,21 +41,28 @@ class Intake {
     bool duplicate = false;  // There already was a session for this key.
     std::vector<Question> questions;
     bool replayed = false;  // The signed webhook was taken before: nothing was admitted.
+    std::vector<std::string> channels = {};  // Where a card goes.
   };
 
   // Nothing if there is no such agent. Throws BadRequest.
   std::optional<Admitted> admit(const Trigger& trigger, Time now);
 
-  // One transaction admits the session and parks it on its ask. Nothing if there is no such agent.
-  // Throws BadRequest.
-  std::optional<Admitted> admit_ask(const std::string& agent_name, const Ask& ask,
-                                    const std::optional<std::string>& idempotency_key,
-                                    const Actor& by, Time now);
+  // One transaction admits the session and parks it on its ask, or joins the one that is the same:
+  // then `duplicate` is set. Nothing if there is no such agent. Throws BadRequest.
+  std::optional<Admitted> admit_ask(const OutsideAsk& outside, const Actor& by, Time now);
+
+  // One transaction admits a session that is over at once, and owes the messages that tell people
+  // what it says; or finds the one of the same key. Nothing if there is no such agent. Throws
+  // BadRequest.
+  std::optional<Admitted> admit_card(const OutsideCard& outside, const Actor& by, Time now);
 
   // What an ask for this agent may leave out.
   AskDefaults ask_defaults(const AgentDefinition& agent) const;
 
  private:
+  // Throws BadRequest for one that does not live elsewhere.
+  std::shared_ptr<const AgentDefinition> find_outside_agent(const std::string& name) const;
+
   Database& db_;
   Journal& journal_;
   Notices& notices_;

@@ -44,6 +44,11 @@ void Journal::touch_all() {
   }
 }
 
+bool Journal::is_closed() {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
 void Journal::close() {
   std::lock_guard lock(mutex_);
   closed_ = true;

@@ -70,6 +70,7 @@ class Journal {
 
   // Ends all waiting, now and from now on.
   void close();
+  bool is_closed();
 
  private:
   std::mutex mutex_;

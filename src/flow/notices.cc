@@ -8,6 +8,7 @@
 #include "store/question_store.h"
 #include "store/session_store.h"
 #include "wire/callback_json.h"
+#include "wire/card_json.h"
 
 namespace holdpoint {
 namespace {
@@ -48,7 +49,8 @@ bool decided_by_reader(const Delivery& mail, const Question& question) {
 
 // An agent that says where its questions go has the settings' callback only if it says so.
 bool wants_url(const AgentDefinition* agent, std::string_view event) {
-  if (!agent || agent->channels.empty() || !event.starts_with("question_")) return true;
+  const bool to_people = event.starts_with("question_") || event == "card_posted";
+  if (!agent || agent->channels.empty() || !to_people) return true;
   return std::any_of(agent->channels.begin(), agent->channels.end(),
                      [](const Target& target) { return target.channel == "url"; });
 }
@@ -69,7 +71,9 @@ std::optional<Notices::Destination> Notices::destination_for(const std::string& 
   } else {
     return std::nullopt;
   }
+  // What is meant for people needs no opting in where people read it.
   const bool wanted = event == "question_pending" ||
+                      (event == "card_posted" && options_.addresses.is_slack_webhook(to.url)) ||
                       std::find(to.events.begin(), to.events.end(), event) != to.events.end();
   return wanted ? std::optional(to) : std::nullopt;
 }
@@ -80,14 +84,16 @@ std::vector<WebhookSecret> Notices::secrets_for(const std::string& agent_name) {
   return own ? agent->callback_secrets : options_.callback_secrets;
 }
 
-std::vector<Address> Notices::addresses_for(const std::string& agent_name, const Ask& ask) {
-  return options_.addresses.of_ask(agents_.find(agent_name).get(), ask.channels);
+std::vector<Address> Notices::addresses_for(const std::string& agent_name,
+                                            const std::vector<Target>& added) {
+  return options_.addresses.of_ask(agents_.find(agent_name).get(), added);
 }
 
 std::vector<std::string> Notices::channels_of(const std::string& agent_name,
-                                              const std::vector<Address>& to) {
+                                              const std::vector<Address>& to,
+                                              std::string_view event) {
   std::set<std::string> channels;
-  if (const auto callback = destination_for(agent_name, "question_pending")) {
+  if (const auto callback = destination_for(agent_name, event)) {
     channels.insert(options_.addresses.is_slack_webhook(callback->url) ? "slack" : "url");
   }
   for (const auto& address : to) channels.insert(address.channel);
@@ -153,6 +159,21 @@ void Notices::call_back(Transaction& tx, Story& story, const Question& q, const 
   delivery.id = id;
   if (has_link) delivery.link_for = host_of(to.url).value_or("");
   owe(tx, story, std::move(delivery), url_address(to.url), now);
+}
+
+void Notices::card_posted(Transaction& tx, Story& story, const SessionId& session,
+                          const std::string& agent_name, const Card& card,
+                          const std::vector<Address>& to, Time now) {
+  std::vector<Address> all = to;
+  if (const auto callback = destination_for(agent_name, "card_posted")) {
+    all.insert(all.begin(), url_address(callback->url));
+    if (options_.addresses.is_slack_webhook(callback->url)) all.front().channel = "slack-webhook";
+  }
+  for (const auto& address : all) {
+    owe(tx, story,
+        draft(session, agent_name, "card_posted", card_posted_json(session, agent_name, card)),
+        address, now);
+  }
 }
 
 void Notices::question_settled(Transaction& tx, Story& story, const Question& q, Time now) {

@@ -6,6 +6,7 @@
 
 #include "agents/definition.h"
 #include "domain/ask.h"
+#include "domain/card.h"
 #include "domain/session.h"
 #include "flow/addresses.h"
 #include "flow/journal.h"
@@ -26,13 +27,15 @@ class Notices {
   };
   Notices(Agents& agents, Options options) : agents_(agents), options_(std::move(options)) {}
 
-  // Where an ask of this agent goes besides its callback. Throws BadRequest for what it adds itself
-  // and nobody can reach.
-  std::vector<Address> addresses_for(const std::string& agent_name, const Ask& ask);
+  // Where an ask or a card of this agent goes besides its callback. Throws BadRequest for what it
+  // adds itself and nobody can reach.
+  std::vector<Address> addresses_for(const std::string& agent_name,
+                                     const std::vector<Target>& added);
 
-  // The platforms that an ask for these places, and its callback, goes to.
+  // The platforms that an ask for these places, and its callback, goes to; or a card.
   std::vector<std::string> channels_of(const std::string& agent_name,
-                                       const std::vector<Address>& to);
+                                       const std::vector<Address>& to,
+                                       std::string_view event = "question_pending");
 
   // Where its asks go of themselves, as targets that leave nothing open: `slack:#ops`; and whether
   // its callback, or the settings' for it, is called too.
@@ -42,6 +45,10 @@ class Notices {
   // The questions of one ask are pending.
   void asked(Transaction& tx, Story& story, const std::vector<Question>& ask,
              const std::vector<Address>& to, Time now);
+  // People are told what a card of this session says.
+  void card_posted(Transaction& tx, Story& story, const SessionId& session,
+                   const std::string& agent_name, const Card& card, const std::vector<Address>& to,
+                   Time now);
   void question_settled(Transaction& tx, Story& story, const Question& question, Time now);
   // session_completed, session_failed or session_cancelled, by the status the session has just got.
   void session_ended(Transaction& tx, Story& story, const SessionId& session,

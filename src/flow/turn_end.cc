@@ -46,7 +46,7 @@ void TurnEnd::ask(const Turn& turn, const AgentDefinition& agent, const AskReply
     const AskDefaults defaults{agent.question_timeout.value_or(options_.ask.timeout),
                                agent.on_timeout.value_or(options_.ask.on_timeout)};
     const Ask ask = parse_ask(reply.ask, defaults, options_.limits);
-    addresses = notices_.addresses_for(turn.agent_name, ask);
+    addresses = notices_.addresses_for(turn.agent_name, ask.channels);
     questions = pose(ask, turn.lease.session, turn.agent_name, turn.turn,
                      notices_.channels_of(turn.agent_name, addresses), now);
   } catch (const BadRequest& e) {

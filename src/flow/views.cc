@@ -51,6 +51,34 @@ std::optional<Question> Views::question(const QuestionId& id, Duration longest) 
   return question;
 }
 
+std::optional<Views::AskView> Views::ask(const SessionId& id, Duration longest) {
+  if (longest > Duration{0} && !session(id, Until::finished, longest)) return std::nullopt;
+  return db_.read([&](Transaction& tx) -> std::optional<AskView> {
+    auto session = session_store::find(tx, id);
+    auto record = session_store::find_record(tx, id, 0, 0);
+    if (!session || !record || session->questions_asked == 0) return std::nullopt;
+    return AskView{std::move(*session), question_store::latest_ask(tx, id),
+                   std::move(record->payload)};
+  });
+}
+
+std::optional<SessionId> Views::session_of_key(const std::string& agent_name,
+                                               const std::string& key) {
+  return db_.read([&](Transaction& tx) -> std::optional<SessionId> {
+    auto found = session_store::find_by_key(tx, agent_name, key);
+    if (!found) found = session_store::find_joined(tx, agent_name, key);
+    return found ? std::optional(found->id) : std::nullopt;
+  });
+}
+
+std::optional<SessionId> Views::session_made_by(const std::string& agent_name,
+                                                const std::string& key) {
+  return db_.read([&](Transaction& tx) -> std::optional<SessionId> {
+    const auto found = session_store::find_by_key(tx, agent_name, key);
+    return found ? std::optional(found->id) : std::nullopt;
+  });
+}
+
 std::vector<Question> Views::ask_of(const Question& question) {
   return db_.read([&](Transaction& tx) {
     return question_store::of_ask(tx, question.session_id, question.ask);

@@ -37,6 +37,20 @@ class Views {
   // Waits up to `longest` until the question is settled.
   std::optional<Question> question(const QuestionId& id, Duration longest);
 
+  // An ask from outside: the session that it is, what was asked last, and the asker's own data.
+  struct AskView {
+    Session session;
+    std::vector<Question> questions;
+    std::string payload;
+  };
+  // Waits up to `longest` until the session has ended. Nothing if there is no such session, or if
+  // it has asked nothing.
+  std::optional<AskView> ask(const SessionId& id, Duration longest);
+  // The session that this key's ask became or joined.
+  std::optional<SessionId> session_of_key(const std::string& agent_name, const std::string& key);
+  // Only the one that it became.
+  std::optional<SessionId> session_made_by(const std::string& agent_name, const std::string& key);
+
   // All questions of the ask that this one belongs to, in their order.
   std::vector<Question> ask_of(const Question& question);
 
@@ -50,6 +64,8 @@ class Views {
                                                               std::int64_t after,
                                                               std::int64_t limit);
   Metrics::Gauges gauges(Time now);
+  // The server stops: nothing waits any more.
+  bool is_closing() { return journal_.is_closed(); }
 
  private:
   Database& db_;

@@ -58,6 +58,8 @@ class Line {
     } else if (response.error.code != cpr::ErrorCode::OK) {
       // A name may have several addresses; only if none of them would do is it the guard's doing.
       out.status = 0;
+      out.unreached = response.error.code == cpr::ErrorCode::COULDNT_CONNECT ||
+                      response.error.code == cpr::ErrorCode::COULDNT_RESOLVE_HOST;
       out.error = refused_ && !opened_
                       ? "the address is private; [outgoing] allow_private does not list it"
                   : response.error.message.empty() ? "the connection failed"
@@ -88,10 +90,17 @@ class Line {
   }
 
   bool receive(std::string_view data) {
+    if (request_->on_body && succeeded()) return request_->on_body(data);
     const std::size_t room = request_->max_response_bytes - body_.size();
     too_large_ = data.size() > room;
     body_.append(data.substr(0, room));
     return !too_large_;
+  }
+
+  bool succeeded() {
+    long status = 0;
+    curl_easy_getinfo(session_.GetCurlHolder()->handle, CURLINFO_RESPONSE_CODE, &status);
+    return status >= 200 && status <= 299;
   }
 
   static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {

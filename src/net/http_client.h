@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -19,10 +20,13 @@ struct HttpRequest {
   std::map<std::string, std::string> headers;
   std::string body;
   Duration connect_timeout{5000};
-  Duration total_timeout{30000};
+  Duration total_timeout{30000};  // 0: as long as it takes.
   std::size_t max_response_bytes = 65536;
   // Asked now and then while the call is under way; true ends it.
   std::function<bool()> cancelled;
+  // Set: gets the body of a 2xx piece by piece as it comes, instead of the response; false ends the
+  // call.
+  std::function<bool(std::string_view)> on_body;
 };
 
 struct HttpResponse {
@@ -32,6 +36,7 @@ struct HttpResponse {
   std::optional<Duration> retry_after;
   // By their names in lower case; the last of those that came more than once.
   std::map<std::string, std::string> headers{};
+  bool unreached = false;  // There was no connection: the other side has seen nothing of it.
 };
 
 // Safe to share between threads. Follows no redirects and takes no proxy from the environment.

@@ -75,6 +75,15 @@ TEST_CASE("an external agent may ask unless it says otherwise") {
   CHECK_FALSE(parse("---\nrunner: external\nasync_questions: false\n---").async_questions);
 }
 
+TEST_CASE("agents that are there by themselves live elsewhere, also with a file of their own") {
+  for (const std::string name : {"external", "mcp", "humanlayer"}) {
+    const std::string file = "/agents/" + name + ".md";
+    CHECK(parse("---\nrunner: external\nchannels: [slack]\n---\n", file).channels.size() == 1);
+    CHECK_THROWS_WITH_AS(parse("---\nrunner: http\nurl: http://h/\n---\n", file),
+                         doctest::Contains("runner must be external"), DefinitionError);
+  }
+}
+
 TEST_CASE("a file with the line ends of Windows reads the same") {
   const AgentDefinition agent =
       parse("---\r\nrunner: http\r\nurl: http://h/\r\nquestion_timeout: 5\r\n---\r\nHello.\r\n");
@@ -228,8 +237,13 @@ TEST_CASE("a reload replaces the agents, and a turn keeps the one it has") {
   Agents agents(named("poet", "old"));
   const auto held = agents.find("poet");
   REQUIRE(held);
-  CHECK(agents.names() == std::vector<std::string>{"external", "poet"});
-  CHECK(agents.find("external")->async_questions);
+  // Three are there without a file.
+  CHECK(agents.names() == std::vector<std::string>{"external", "humanlayer", "mcp", "poet"});
+  for (const char* name : {"external", "humanlayer", "mcp"}) {
+    CHECK(agents.find(name)->async_questions);
+    CHECK(agents.find(name)->runner == RunnerKind::external);
+    CHECK_FALSE(agents.find(name)->description.empty());
+  }
   agents.replace(named("critic", "new"));
   CHECK(held->prompt == "old");
   CHECK_FALSE(agents.find("poet"));

@@ -144,10 +144,31 @@ TEST_CASE("a callback to an incoming webhook of Slack's counts as slack, and non
   Ask ask;
   ask.questions = {QuestionSpec{"Go?", {}, {}, false, true, Style::buttons, {}}};
   const auto admitted =
-      p.world.process().intake.admit_ask("pager", ask, "k", kUpstream, p.world.now());
+      p.world.process().intake.admit_ask({"pager", ask, "k"}, kUpstream, p.world.now());
   REQUIRE(admitted);
   CHECK(admitted->questions.at(0).channels == Words{"discord", "url"});
   CHECK(p.world.questions(admitted->session).at(0).channels == Words{"discord", "url"});
+}
+
+TEST_CASE(
+    "a card goes where questions go, each place once, and to Slack's webhook without opting in") {
+  Platforms p;
+  AgentDefinition pager = *p.world.agents.find("pager");
+  pager.question_callback = "https://hooks.slack.example/services/T/B/x";
+  p.world.agents.replace({{"pager", pager}});
+  OutsideCard outside;
+  outside.agent_name = "pager";
+  outside.card = {"Build", "Done.", {{"discord", "77"}, {"slack", "#all"}, {"email", ""}}};
+  const auto told = p.world.process().intake.admit_card(outside, kUpstream, p.world.now()).value();
+  CHECK(told.channels == std::vector<std::string>{"discord", "email", "slack"});
+  p.world.run_until_idle();
+  for (const auto* channel : {&p.slack, &p.discord, &p.webhook}) {
+    REQUIRE(channel->sent.size() == 1);
+    CHECK(channel->sent[0].event == "card_posted");
+    CHECK(channel->sent[0].tokens.empty());
+  }
+  CHECK(p.email.sent.size() == 2);
+  CHECK(p.world.http.seen().empty());
 }
 
 TEST_CASE("an agent's channels stand in for the settings', and its own callback goes with them") {
@@ -170,7 +191,7 @@ TEST_CASE("an ask that names a channel nobody set up is refused, naming it") {
   Ask ask;
   ask.channels = {{"url", ""}, {"slack", "C1"}};
   try {
-    (void)world.process().notices.addresses_for("poet", ask);
+    (void)world.process().notices.addresses_for("poet", ask.channels);
     FAIL("taken");
   } catch (const BadRequest& e) {
     CHECK(e.field() == "channels[1]");

@@ -10,6 +10,8 @@ TEST_CASE("every event that can happen is of a type that can be asked for") {
   const Delivery d;
   for (const auto& event : {events::session_started(s, "a", {}),
                             events::trigger_repeated(s, "a"),
+                            events::ask_joined(s, "a"),
+                            events::card_posted(s, "a", {"slack"}),
                             events::turn_started(s, 1, 1, TurnReason::start),
                             events::turn_failed(s, 1, 1, "", {}),
                             events::turn_continued(s, 1),

@@ -132,9 +132,8 @@ TEST_CASE(
     }
   });
   for (int i = 0; i < kRounds; ++i) {
-    const auto asked = world.process()
-                           .intake.admit_ask("pager", ask, std::nullopt, kUpstream, world.now())
-                           .value();
+    const auto asked =
+        world.process().intake.admit_ask({"pager", ask}, kUpstream, world.now()).value();
     id = asked.session;
     const Time deadline = asked.questions[0].deadline_at;
     answer_at = deadline + Duration{i % 3 - 1};

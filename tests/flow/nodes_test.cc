@@ -35,6 +35,16 @@ void race(std::size_t rounds, const Deed& one, const Deed& other) {
   thread.join();
 }
 
+OutsideAsk same_ask(std::size_t round) {
+  OutsideAsk outside;
+  outside.agent_name = "pager";
+  QuestionSpec spec;
+  spec.question = "Go " + std::to_string(round) + "?";
+  outside.ask.questions = {spec};
+  outside.dedupe = true;
+  return outside;
+}
+
 // Two nodes on one database.
 struct Nodes {
   std::unique_ptr<Database> open() {
@@ -365,6 +375,83 @@ TEST_CASE("one key that comes to two nodes at once starts one session, and both 
   for (const auto& [first, second] : sessions) CHECK(first == second);
   CHECK(nodes.each_once("session_started", kRounds));
   CHECK(nodes.each_once("trigger_repeated", kRounds));
+}
+
+TEST_CASE("the same ask at two nodes at once is asked once, and both get its session" *
+          on_postgres()) {
+  Nodes nodes;
+  std::vector<std::array<Intake::Admitted, 2>> admitted(kRounds);
+  const auto ask_at = [&](Process& node, std::size_t which) {
+    return [&, which](std::size_t round) {
+      admitted[round][which] =
+          node.intake.admit_ask(same_ask(round), kUpstream, nodes.world.now()).value();
+    };
+  };
+  race(kRounds, ask_at(nodes.one, 0), ask_at(nodes.other, 1));
+  for (const auto& [first, second] : admitted) {
+    CHECK(first.session == second.session);
+    CHECK(first.duplicate != second.duplicate);
+    REQUIRE(first.questions.size() == 1);
+    REQUIRE(second.questions.size() == 1);
+    CHECK(first.questions[0].id == second.questions[0].id);
+  }
+  CHECK(nodes.each_once("question_asked", kRounds));
+  CHECK(nodes.each_once("ask_joined", kRounds));
+}
+
+TEST_CASE("an ask that comes while the same one is answered joins it or is asked anew" *
+          on_postgres()) {
+  Nodes nodes;
+  std::vector<SessionId> open(kRounds);
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    open[round] =
+        nodes.one.intake.admit_ask(same_ask(round), kUpstream, nodes.world.now()).value().session;
+  }
+  std::vector<Intake::Admitted> late(kRounds);
+  race(
+      kRounds, [&](std::size_t round) { (void)nodes.answer(nodes.one, open[round], "", "yes"); },
+      [&](std::size_t round) {
+        late[round] =
+            nodes.other.intake.admit_ask(same_ask(round), kUpstream, nodes.world.now()).value();
+      });
+  std::size_t joined = 0;
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    CHECK(nodes.world.session(open[round]).status == SessionStatus::completed);
+    if (late[round].duplicate) {
+      ++joined;
+      CHECK(late[round].session == open[round]);
+    } else {
+      CHECK(nodes.world.session(late[round].session).status == SessionStatus::pending_input);
+    }
+  }
+  MESSAGE("joined: " << joined << " of " << kRounds);
+}
+
+TEST_CASE("a key that joins an ask on another node stays with it, though that is answered at once" *
+          on_postgres()) {
+  Nodes nodes;
+  const auto open = nodes.one.intake.admit_ask(same_ask(0), kUpstream, nodes.world.now()).value();
+  OutsideAsk keyed = same_ask(0);
+  keyed.idempotency_key = "deploy-7";
+  // Between this node's look for the key and its insert the other one has both: the join, the
+  // answer.
+  HookedDatabase db(*nodes.other.db);
+  bool once = false;
+  std::optional<Intake::Admitted> joined;
+  db.before_statement = [&](std::string_view sql) {
+    if (once || !sql.starts_with("INSERT INTO agent_sessions")) return;
+    once = true;
+    joined = nodes.one.intake.admit_ask(keyed, kUpstream, nodes.world.now());
+    (void)nodes.answer(nodes.one, open.session, "", "yes");
+  };
+  Intake intake(db, nodes.other.journal, nodes.other.notices, nodes.world.agents, {{}, {}});
+  const auto late = intake.admit_ask(keyed, kUpstream, nodes.world.now()).value();
+  REQUIRE(joined);
+  CHECK(joined->session == open.session);
+  CHECK(late.session == open.session);
+  CHECK(late.duplicate);
+  CHECK(late.status == SessionStatus::completed);
+  CHECK(nodes.each_once("question_asked", 1));
 }
 
 TEST_CASE("no login with the old password outlives a change of it on another node" *

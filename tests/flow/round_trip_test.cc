@@ -124,10 +124,10 @@ TEST_CASE("an external agent's session completes with the outcome of its ask") {
   const Ask ask =
       parse_ask(R"({"questions":[{"question":"Deploy?","options":["yes","no"]}]})", {}, {});
   const auto asked =
-      world.process().intake.admit_ask("pager", ask, "k", kUpstream, world.now()).value();
+      world.process().intake.admit_ask({"pager", ask, "k"}, kUpstream, world.now()).value();
   CHECK(asked.questions.size() == 1);
   const auto again =
-      world.process().intake.admit_ask("pager", ask, "k", kUpstream, world.now()).value();
+      world.process().intake.admit_ask({"pager", ask, "k"}, kUpstream, world.now()).value();
   CHECK(again.session == asked.session);
   CHECK(again.duplicate);
   CHECK(again.questions[0].id == asked.questions[0].id);

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "channels/discord_card.h"
 #include "channels/discord_message.h"
 #include "channels/discord_response.h"
+#include "channels/slack_card.h"
 #include "channels/slack_form.h"
 #include "channels/slack_message.h"
 #include "domain/ask.h"
 #include "domain/bad_request.h"
+#include "domain/text.h"
 #include "wire/json.h"
 #include "wire/json_writer.h"
 #include "wire/question_json.h"
@@ -101,6 +104,14 @@ std::string render(const Json& wanted) {
                   discord_new_message(questions, style, discord_nonce(new_uuid(kNow))))
       .raw_member("discord_edit", discord)
       .raw_member("discord_update", discord_update(discord));
+  // What was asked, as if it were only told.
+  const Card card{shorten(questions.front().spec.header.value_or(""), 150),
+                  questions.front().spec.question,
+                  {}};
+  const std::string page = kPublicUrl + "/session/" + questions.front().session_id.text();
+  out.raw_member("slack_card", slack_card(card, questions.front().agent_name, page))
+      .raw_member("discord_card", discord_card(card, questions.front().agent_name, page,
+                                               discord_nonce(new_uuid(kNow))));
   write_forms(out, questions);
   write_notices(out, questions);
   return out.end_object().take();
