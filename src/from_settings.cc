@@ -1,6 +1,7 @@
 #include "from_settings.h"
 
 #include "domain/bad_request.h"
+#include "domain/text.h"
 #include "http/tls.h"
 #include "net/http_client.h"
 
@@ -208,6 +209,20 @@ std::map<std::string, AgentDefinition> definitions_from(const Settings& s) {
   }
   if (!complaints.empty()) throw DefinitionError(complaints);
   return definitions;
+}
+
+McpDesk::Options mcp_from(const Settings& s) {
+  McpDesk::Options options;
+  options.wait = std::chrono::seconds{s.mcp.wait_seconds};
+  options.permission_wait = std::chrono::seconds{s.mcp.permission_wait_seconds};
+  for (const auto& origin : s.mcp.allowed_origins) {
+    options.allowed_origins.push_back(lower_case(origin));
+  }
+  for (const auto& host : s.mcp.allowed_hosts) options.allowed_hosts.push_back(lower_case(host));
+  options.kept_for = std::chrono::days{s.sessions.retention_days};
+  options.test_tools = s.mcp.test_tools;
+  options.version = HOLDPOINT_VERSION;
+  return options;
 }
 
 }  // namespace holdpoint

@@ -8,6 +8,7 @@
 #include "agents/llm/model.h"
 #include "domain/limits.h"
 #include "flow/notices.h"
+#include "http/mcp_desk.h"
 #include "net/address_guard.h"
 #include "settings/settings.h"
 #include "wire/question_json.h"
@@ -33,6 +34,7 @@ std::map<std::string, std::map<std::string, std::string>> users_from(const Setti
 Models models_from(const Settings& s);
 // With all that a session may use up, where its agent does not say.
 Budget budget_from(const Settings& s);
+McpDesk::Options mcp_from(const Settings& s);
 std::map<std::string, AgentDefinition> definitions_from(const Settings& s);
 
 }  // namespace holdpoint

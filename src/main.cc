@@ -8,6 +8,7 @@
 #include "channel_commands.h"
 #include "cli/access_commands.h"
 #include "cli/commands.h"
+#include "cli/mcp_command.h"
 #include "load.h"
 #include "offline.h"
 #include "serve.h"
@@ -32,7 +33,9 @@ int run(int argc, char** argv) {
       "  holdpoint serve --settings settings.toml\n"
       "  holdpoint trigger write-poem '{\"topic\":\"love\"}' --wait 10\n"
       "  holdpoint answer SESSION haiku --by ana\n"
-      "Exit codes: 0 done, 1 it did not work, 2 what was typed or configured is wrong.");
+      "  holdpoint ask 'Deploy to production?' --option Yes --option No --timeout 30m\n"
+      "Exit codes: 0 done, 1 it did not work, 2 what was typed or configured is wrong; "
+      "`ask` and `wait` have their own.");
 
   std::optional<std::filesystem::path> settings;
   const auto add_settings = [&](CLI::App* command) {
@@ -51,6 +54,7 @@ int run(int argc, char** argv) {
   version_command->add_flag("--json", version_json, "As JSON");
   cli::Commands commands(app);
   cli::AccessCommands access(app);
+  cli::McpCommand mcp(app);
   StoreCommands store(app);
   ChannelCommands channels(app);
 
@@ -58,7 +62,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
-    return code == 0 ? 0 : 2;
+    return code == 0 ? 0 : commands.exit_code_of_wrong_line();
   }
   if (*serve_command) return serve(settings);
   if (*check_command) return check(settings);
@@ -70,6 +74,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
   }
+  if (mcp.chosen()) return mcp.run();
   if (store.chosen()) return store.run();
   if (channels.chosen()) return channels.run();
   if (access.chosen()) {

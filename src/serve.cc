@@ -393,6 +393,7 @@ class Node {
   // Only where other nodes may share the database.
   const std::unique_ptr<Herald> herald_ = make_herald();
   Pages pages_;
+  McpDesk mcp_{mcp_from(settings_), own_secret(*db_, "mcp")};
   AccessApi access_{clock_, keys_, people_, credentials_, *db_, pages_};
   Api api_{clock_,
            notices_,
@@ -417,7 +418,8 @@ class Node {
              gauges.turns_running = turns_.running();
              gauges.http_threads = static_cast<std::int64_t>(server_.threads());
            },
-           reception_.desks()};
+           reception_.desks(),
+           &mcp_};
 };
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace holdpoint {
 
 Routes all_routes(Api& api) {
   Routes all;
-  for (auto* make :
-       {agent_routes, intake_routes, question_routes, session_routes, event_routes, delivery_routes,
-        operation_routes, page_routes, app_routes, login_routes, channel_routes}) {
+  for (auto* make : {agent_routes, intake_routes, question_routes, session_routes, event_routes,
+                     delivery_routes, operation_routes, page_routes, app_routes, login_routes,
+                     channel_routes, mcp_routes, humanlayer_routes}) {
     for (auto& route : make(api)) all.push_back(std::move(route));
   }
   for (auto& route : access_routes(api.access)) all.push_back(std::move(route));

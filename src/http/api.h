@@ -52,6 +52,7 @@ struct AccessApi {
 };
 Routes access_routes(AccessApi& api);
 
+class McpDesk;
 class SlackDesk;
 class DiscordDesk;
 class Replies;
@@ -91,6 +92,7 @@ struct Api {
   std::function<bool()> ready;
   std::function<void(Metrics::Gauges&)> add_gauges;  // What only the process itself knows.
   Desks desks = {};
+  McpDesk* mcp = nullptr;  // None: there is no /mcp.
 };
 
 Routes agent_routes(Api& api);
@@ -104,11 +106,18 @@ Routes page_routes(Api& api);
 Routes app_routes(Api& api);
 Routes login_routes(Api& api);
 Routes channel_routes(Api& api);
+Routes mcp_routes(Api& api);
+Routes humanlayer_routes(Api& api);
 
 Routes all_routes(Api& api);
 
 // A form that an answer link's page sent.
 Response answer_by_link(Api& api, const Request& request);
+
+// In whose name an answer counts: people answer in their own; a key may say for whom it speaks.
+void name_answerer(const Caller& caller, Answer& given);
+// The refusal that an outcome is; nothing if the answer counts, or counted before.
+std::optional<Response> refuse_answer(const AnswerOutcome& outcome);
 
 // Whether this caller may start the agent by who they are. Else, and for everybody while the server
 // is open, an agent that wants its webhooks signed has to get them so.

@@ -174,6 +174,14 @@ void Gate::look_behind_proxy(Request& request) const {
   }
 }
 
+bool Gate::is_known_host(const Request& request) const {
+  const std::string host = lower_case(host_part(request.header("Host")));
+  const std::string ours = lower_case(host_part(authority_of(options_.public_url)));
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  return is_loopback_name(host) || (!ours.empty() && host == ours) ||
+         is_address(bracketed ? host.substr(1, host.size() - 2) : host);
+}
+
 std::optional<Response> Gate::check_open(const Request& request) const {
   const std::string host = lower_case(host_part(request.header("Host")));
   const std::string ours = lower_case(host_part(authority_of(options_.public_url)));

@@ -47,6 +47,9 @@ class Gate {
   // For forms: made for this caller, checked when they come back.
   std::string nonce_for(const std::string& subject) const;
   bool check_nonce(const std::string& nonce, const std::string& subject) const;
+  // Whether the name that it calls us by is one that nobody else can lead here: an address, a name
+  // of this machine's own, or that of public_url.
+  bool is_known_host(const Request& request) const;
   // Whether the request comes from one of our own pages, as far as the browser says.
   bool from_our_page(const Request& request) const;
 

@@ -24,11 +24,7 @@ std::optional<std::string> idempotency_key(const Request& request,
   for (const char* name : names) {
     std::string key = request.header(name);
     if (key.empty()) continue;
-    const bool printable =
-        std::all_of(key.begin(), key.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
-    if (!printable || key.size() > 255) {
-      throw BadRequest(name, "must have at most 255 printable ASCII characters");
-    }
+    check_idempotency_key(key, name);
     return key;
   }
   return std::nullopt;
@@ -173,19 +169,23 @@ Response trigger(Api& api, const Request& request) {
   return json_response(202, out.take());
 }
 
+// The header's key, for a body that has none.
+void take_key(const Request& request, std::optional<std::string>& key) {
+  auto header = idempotency_key(request);
+  if (!header) return;
+  if (key && key != header) throw BadRequest("idempotency_key", "is another than the header's");
+  key = std::move(header);
+}
+
 Response ask(Api& api, const Request& request) {
   const Query query(request, {});
-  const Json body = parse_json(request.body, "body");
-  std::string agent_name = kExternalAgent;
-  if (body.is_object() && body.contains("agent")) {
-    if (!body["agent"].is_string()) throw BadRequest("agent", "must be a string");
-    agent_name = body["agent"].get<std::string>();
-  }
+  const std::string agent_name = asking_agent(request.body, kExternalAgent);
   const auto agent = api.agents.find(agent_name);
   if (!agent) return unknown_agent(agent_name);
-  const Ask asked = parse_ask(request.body, api.intake.ask_defaults(*agent), api.limits, "agent");
-  const auto admitted = api.intake.admit_ask(agent_name, asked, idempotency_key(request),
-                                             request.actor(), api.clock.now());
+  OutsideAsk asked =
+      parse_outside_ask(request.body, agent_name, api.intake.ask_defaults(*agent), api.limits);
+  take_key(request, asked.idempotency_key);
+  const auto admitted = api.intake.admit_ask(asked, request.actor(), api.clock.now());
   if (!admitted) return unknown_agent(agent_name);
   JsonWriter out;
   out.begin_object().member("ok", true).member("session_id", admitted->session);
@@ -193,6 +193,23 @@ Response ask(Api& api, const Request& request) {
   if (admitted->duplicate) out.member("duplicate", true);
   out.key("questions").begin_array();
   for (const auto& question : admitted->questions) write_question(out, question);
+  out.end_array().end_object();
+  return json_response(202, out.take());
+}
+
+Response notify(Api& api, const Request& request) {
+  const Query query(request, {});
+  const std::string agent_name = asking_agent(request.body, kExternalAgent);
+  OutsideCard told = parse_outside_card(request.body, agent_name, api.limits);
+  take_key(request, told.idempotency_key);
+  const auto admitted = api.intake.admit_card(told, request.actor(), api.clock.now());
+  if (!admitted) return unknown_agent(agent_name);
+  JsonWriter out;
+  out.begin_object().member("ok", true).member("session_id", admitted->session);
+  out.member("status", to_text(admitted->status));
+  if (admitted->duplicate) out.member("duplicate", true);
+  out.key("channels").begin_array();
+  for (const auto& channel : admitted->channels) out.value(channel);
   out.end_array().end_object();
   return json_response(202, out.take());
 }
@@ -205,6 +222,8 @@ Routes intake_routes(Api& api) {
        [&api](const Request& r) { return trigger(api, r); }},
       {"POST", "/agent/ask", scope("questions:ask"),
        [&api](const Request& r) { return ask(api, r); }},
+      {"POST", "/agent/notify", scope("questions:ask"),
+       [&api](const Request& r) { return notify(api, r); }},
   };
 }
 

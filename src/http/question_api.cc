@@ -5,6 +5,53 @@
 namespace holdpoint {
 namespace {
 
+Response conflict(const Question& counted) {
+  const bool answered = counted.status == QuestionStatus::answered;
+  const std::string what =
+      answered ? "the question was answered before, and that answer counts"
+               : "the question is " + std::string(to_text(counted.status)) + " already";
+  JsonWriter out;
+  out.begin_object().member("ok", false).key("error").begin_object();
+  out.member("code", answered ? "already_answered" : "question_settled").member("message", what);
+  out.member("field", "answer").end_object().member("question_id", counted.id);
+  out.member("outcome", to_text(counted.status)).key("answer");
+  if (counted.choice) {
+    write_choice(out, counted.spec, *counted.choice);
+  } else {
+    out.value(nullptr);
+  }
+  out.member("answered_by", counted.answered_by).member("answered_via", counted.answered_via);
+  out.member("answered_at", answered ? counted.settled_at : std::optional<Time>()).end_object();
+  return json_response(409, out.take());
+}
+
+}  // namespace
+
+void name_answerer(const Caller& caller, Answer& given) {
+  if (caller.kind == Caller::Kind::open) return;
+  if (given.by.empty()) given.by = caller.name;
+  if (caller.kind == Caller::Kind::user && given.by != caller.name) {
+    throw BadRequest("answered_by", "must be left out, or be you: " + caller.name);
+  }
+}
+
+std::optional<Response> refuse_answer(const AnswerOutcome& outcome) {
+  if (const auto* not_listed = std::get_if<NotAnAnswerer>(&outcome)) {
+    return error_response(403, "not_an_answerer",
+                          "the answerers of " + not_listed->agent_name + " do not list you");
+  }
+  if (const auto* lost = std::get_if<AnswerConflict>(&outcome)) return conflict(lost->counted);
+  if (const auto* finished = std::get_if<SessionFinished>(&outcome)) {
+    return error_response(404, "session_finished",
+                          "the session is " + std::string(to_text(finished->status)) +
+                              ", and has no such answered question");
+  }
+  if (std::holds_alternative<UnknownSession>(outcome)) return unknown_session();
+  return std::nullopt;
+}
+
+namespace {
+
 bool wants_urgent(const Query& query, const question_store::Filter& filter) {
   const std::string order = query.text("order").value_or("newest");
   if (order != "newest" && order != "urgent") {
@@ -49,6 +96,9 @@ Response list(Api& api, const Request& request) {
   }
   filter.agent_name = query.text("agent");
   if (const auto session = query.text("session")) filter.session = SessionId(*session);
+  if (!filter.session) {
+    if (auto refusal = api.gate.refuse_unless(request, {"questions:read"})) return *refusal;
+  }
   if (wants_urgent(query, filter)) return list_urgent(api, query, filter);
   const auto fetch = [&](const std::string& cursor, std::int64_t count) {
     filter.before = cursor;
@@ -69,26 +119,6 @@ Response show(Api& api, const Request& request) {
   return json_response(200, out.take());
 }
 
-Response conflict(const Question& counted) {
-  const bool answered = counted.status == QuestionStatus::answered;
-  const std::string what =
-      answered ? "the question was answered before, and that answer counts"
-               : "the question is " + std::string(to_text(counted.status)) + " already";
-  JsonWriter out;
-  out.begin_object().member("ok", false).key("error").begin_object();
-  out.member("code", answered ? "already_answered" : "question_settled").member("message", what);
-  out.member("field", "answer").end_object().member("question_id", counted.id);
-  out.member("outcome", to_text(counted.status)).key("answer");
-  if (counted.choice) {
-    write_choice(out, counted.spec, *counted.choice);
-  } else {
-    out.value(nullptr);
-  }
-  out.member("answered_by", counted.answered_by).member("answered_via", counted.answered_via);
-  out.member("answered_at", answered ? counted.settled_at : std::optional<Time>()).end_object();
-  return json_response(409, out.take());
-}
-
 Response accepted(const SessionId& session, const char* status,
                   std::optional<std::int64_t> remaining) {
   JsonWriter out;
@@ -96,15 +126,6 @@ Response accepted(const SessionId& session, const char* status,
   if (remaining) out.member("remaining", *remaining);
   out.end_object();
   return json_response(200, out.take());
-}
-
-// In whose name an answer counts: people answer in their own; a key may say for whom it speaks.
-void name_answerer(const Caller& caller, Answer& given) {
-  if (caller.kind == Caller::Kind::open) return;
-  if (given.by.empty()) given.by = caller.name;
-  if (caller.kind == Caller::Kind::user && given.by != caller.name) {
-    throw BadRequest("answered_by", "must be left out, or be you: " + caller.name);
-  }
 }
 
 Response answer(Api& api, const Request& request) {
@@ -128,24 +149,12 @@ Response answer(Api& api, const Request& request) {
   // Where all are trusted, so is the name they give.
   if (request.caller.kind == Caller::Kind::open) by.name = given.by;
   const AnswerOutcome outcome = api.answers.answer(session, given, by, api.clock.now());
-  if (const auto* not_listed = std::get_if<NotAnAnswerer>(&outcome)) {
-    return error_response(403, "not_an_answerer",
-                          "the answerers of " + not_listed->agent_name + " do not list you");
-  }
+  if (auto refusal = refuse_answer(outcome)) return *refusal;
   if (const auto* done = std::get_if<AnswerAccepted>(&outcome)) {
     return done->remaining == 0 ? accepted(session, "resumed", std::nullopt)
                                 : accepted(session, "pending_input", done->remaining);
   }
-  if (std::holds_alternative<AlreadyAnswered>(outcome)) {
-    return accepted(session, "already_answered", std::nullopt);
-  }
-  if (const auto* lost = std::get_if<AnswerConflict>(&outcome)) return conflict(lost->counted);
-  if (const auto* finished = std::get_if<SessionFinished>(&outcome)) {
-    return error_response(404, "session_finished",
-                          "the session is " + std::string(to_text(finished->status)) +
-                              ", and has no such answered question");
-  }
-  return unknown_session();
+  return accepted(session, "already_answered", std::nullopt);
 }
 
 Response make_link(Api& api, const Request& request) {
@@ -174,9 +183,10 @@ Response make_link(Api& api, const Request& request) {
 
 Routes question_routes(Api& api) {
   return {
-      {"GET", "/agent/questions", scope("questions:read"),
+      // Who asks has the ids of question and session from us, and may see what came of them.
+      {"GET", "/agent/questions", any_of({"questions:read", "questions:ask"}),
        [&api](const Request& r) { return list(api, r); }},
-      {"GET", "/agent/questions/:id", scope("questions:read"),
+      {"GET", "/agent/questions/:id", any_of({"questions:read", "questions:ask"}),
        [&api](const Request& r) { return show(api, r); }},
       {"POST", "/agent/answer/:id", own_check(),
        [&api](const Request& r) { return answer(api, r); }, false, true},

@@ -299,10 +299,15 @@ class HttpServer::Listener final : public httplib::Server {
   }
 
   void add(const Route& route) {
+    const auto without_body = [this, &route](const httplib::Request& from, httplib::Response& to) {
+      answer(route, from, {}, to);
+    };
     if (route.method == "GET") {
-      Get(route.pattern, [this, &route](const httplib::Request& from, httplib::Response& to) {
-        answer(route, from, {}, to);
-      });
+      Get(route.pattern, without_body);
+      return;
+    }
+    if (route.method == "DELETE") {
+      Delete(route.pattern, without_body);
       return;
     }
     // With a reader of our own: the library would take forms apart, and only small ones.
@@ -361,7 +366,9 @@ class HttpServer::Listener final : public httplib::Server {
     for (const auto& route : routes_) methods[route.pattern].insert(route.method);
     for (const auto& [pattern, known] : methods) {
       std::string allow = known.count("GET") ? "GET, HEAD" : "";
-      if (known.count("POST")) allow += allow.empty() ? "POST" : ", POST";
+      for (const char* method : {"POST", "DELETE"}) {
+        if (known.count(method)) allow += (allow.empty() ? "" : ", ") + std::string(method);
+      }
       const auto refuse_method = [this, allow](const httplib::Request& from,
                                                httplib::Response& to) {
         Response response = error_response(
@@ -374,7 +381,7 @@ class HttpServer::Listener final : public httplib::Server {
       if (!known.count("POST")) Post(pattern, refuse_method);
       Put(pattern, refuse_method);
       Patch(pattern, refuse_method);
-      Delete(pattern, refuse_method);
+      if (!known.count("DELETE")) Delete(pattern, refuse_method);
       Options(pattern, refuse_method);
     }
   }

@@ -86,9 +86,9 @@ void read_questions(Reader& in, Settings& s) {
     in.complain("questions", "callback_secret", "has at most two: the new and the old one");
   }
   q.callback_events = in.texts("questions", "callback_events");
-  static const std::set<std::string> known{"question_pending", "question_settled",
+  static const std::set<std::string> known{"question_pending",  "question_settled",
                                            "session_completed", "session_failed",
-                                           "session_cancelled"};
+                                           "session_cancelled", "card_posted"};
   for (const auto& event : q.callback_events) {
     if (!known.count(event)) {
       in.complain("questions", "callback_events", "has no event \"" + event + "\"");
@@ -133,6 +133,23 @@ void read_auth(Reader& in, Settings& s) {
   }
 }
 
+void read_mcp(Reader& in, Settings& s) {
+  s.mcp.wait_seconds = in.number("mcp", "wait_seconds", 0, 3600);
+  s.mcp.permission_wait_seconds = in.number("mcp", "permission_wait_seconds", 1, 86'400);
+  s.mcp.allowed_origins = in.texts("mcp", "allowed_origins");
+  for (const auto& origin : s.mcp.allowed_origins) {
+    const auto start = origin.find("://");
+    const bool plain =
+        start != std::string::npos && origin.find_first_of("/?#", start + 3) == std::string::npos;
+    if (!plain) {
+      in.complain("mcp", "allowed_origins",
+                  "must be like \"https://app.example.org\": no path, no slash at the end");
+    }
+  }
+  s.mcp.allowed_hosts = in.texts("mcp", "allowed_hosts");
+  s.mcp.test_tools = in.flag("mcp", "test_tools");
+}
+
 }  // namespace
 
 Settings load_settings(const std::optional<std::filesystem::path>& file,
@@ -151,6 +168,7 @@ Settings load_settings(const std::optional<std::filesystem::path>& file,
   read_limits(in, s);
   s.outgoing.allow_private = in.texts("outgoing", "allow_private");
   read_auth(in, s);
+  read_mcp(in, s);
   read_slack(in, s);
   read_discord(in, s);
   read_email(in, s);

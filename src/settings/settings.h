@@ -86,6 +86,13 @@ struct Settings {
     std::string proxy_user_header;  // Empty: proxies vouch for nobody.
     std::string proxy_role;         // Empty: only for users who are known here.
   } auth;
+  struct {
+    std::int64_t wait_seconds;
+    std::int64_t permission_wait_seconds;
+    std::vector<std::string> allowed_origins;
+    std::vector<std::string> allowed_hosts;
+    bool test_tools;
+  } mcp;
   // The platforms' people who are users here, by the platform's id.
   using Users = std::map<std::string, std::string>;
   struct {

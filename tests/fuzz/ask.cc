@@ -1,4 +1,4 @@
-// parse_ask, and what we write about the questions it gave.
+// Asks and cards from outside, and what we write about them.
 #include "domain/ask.h"
 
 #include <algorithm>
@@ -7,7 +7,9 @@
 #include "domain/text.h"
 #include "tests/fuzz/expect.h"
 #include "tests/fuzz/refusal.h"
+#include "wire/card_json.h"
 #include "wire/json.h"
+#include "wire/outside_ask.h"
 #include "wire/question_json.h"
 
 namespace holdpoint {
@@ -93,12 +95,36 @@ void check_written(const Ask& ask) {
   expect(resume["questions"].size() == questions.size(), "a resume has every question");
 }
 
+void check_outside(const OutsideAsk& outside, const Json& json) {
+  expect(!outside.idempotency_key || within(1, outside.idempotency_key->size(), 255),
+         "a key has its bounds");
+  expect(outside.dedupe == json.value("dedupe", false), "it joins others only if it says so");
+  const Json payload = json.value("payload", Json());
+  expect(Json::parse(outside.payload) == (payload.is_null() ? Json::object() : payload),
+         "the payload is what was written");
+  expect(fingerprint(outside).size() == 64, "every ask has a fingerprint");
+}
+
+// What is only told comes back from the outbox as it was.
+void run_card(std::string_view text) {
+  const auto told = unless_refused([&] { return parse_outside_card(text, "agent", kLimits); });
+  if (!told) return;
+  expect(!is_blank(told->card.text) && count_chars(told->card.text) <= 4000,
+         "1 to 4000 characters");
+  expect(count_chars(told->card.title) <= 150, "a title of at most 150 characters");
+  const Card card = read_card_posted(card_posted_json(SessionId("s"), "agent", told->card));
+  expect(card.text == told->card.text && card.title == told->card.title, "a card is kept as it is");
+}
+
 void run(std::string_view text) {
-  const auto ask = unless_refused([&] { return parse_ask(text, {}, kLimits, "agent"); });
-  if (!ask) return;
-  check_rules(*ask);
-  check_against(*ask, Json::parse(text));
-  check_written(*ask);
+  run_card(text);
+  const auto outside =
+      unless_refused([&] { return parse_outside_ask(text, "agent", {}, kLimits); });
+  if (!outside) return;
+  check_rules(outside->ask);
+  check_against(outside->ask, Json::parse(text));
+  check_outside(*outside, Json::parse(text));
+  check_written(outside->ask);
 }
 
 }  // namespace
