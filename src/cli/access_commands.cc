@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 #include "cli/password_prompt.h"
 #include "cli/print.h"
@@ -65,7 +64,7 @@ void AccessCommands::Parsed::create_key(Server& server) const {
 void AccessCommands::Parsed::list_keys(Server& server) const {
   const Reply reply = server.get("/agent/keys");
   if (json) {
-    std::printf("%s\n", reply.text.c_str());
+    print_json(reply.text);
   } else {
     print_keys(reply.body.at("keys"));
   }
@@ -82,7 +81,7 @@ void AccessCommands::Parsed::add_user(Server& server) const {
 void AccessCommands::Parsed::list_users(Server& server) const {
   const Reply reply = server.get("/agent/users");
   if (json) {
-    std::printf("%s\n", reply.text.c_str());
+    print_json(reply.text);
   } else {
     print_users(reply.body.at("users"));
   }
@@ -101,7 +100,7 @@ int AccessCommands::Parsed::verify(Server& server) const {
   const bool whole = reply.body.at("ok").get<bool>();
   const std::string rows = reply.body.at("rows").dump();
   if (json) {
-    std::printf("%s\n", reply.text.c_str());
+    print_json(reply.text);
   } else if (whole) {
     std::printf("the audit log is whole: %s rows, the last with hash %s\n", rows.c_str(),
                 reply.body.at("head").get<std::string>().c_str());
@@ -116,7 +115,7 @@ void AccessCommands::Parsed::export_all(Server& server) const {
   std::string after = "0";
   while (true) {
     const Reply reply = server.get("/agent/audit?limit=1000&after=" + after);
-    for (const auto& entry : reply.body.at("entries")) std::printf("%s\n", entry.dump().c_str());
+    for (const auto& entry : reply.body.at("entries")) print_json(entry.dump());
     if (reply.body.at("next_cursor").is_null()) return;
     after = reply.body.at("next_cursor").get<std::string>();
   }
@@ -145,9 +144,9 @@ int AccessCommands::Parsed::run(Server& server) const {
 
 AccessCommands::AccessCommands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   Parsed& p = *parsed_;
-  if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server)
-    p.server_url = server;
-  if (const char* key = std::getenv("HOLDPOINT_KEY"); key && *key) p.key = key;
+  const Whereabouts given = whereabouts();
+  p.server_url = given.server;
+  p.key = given.key;
   const auto group = [&](const char* name, const char* what) {
     auto* command = app.add_subcommand(name, what);
     command->require_subcommand(1);
@@ -243,8 +242,8 @@ int AccessCommands::run(const OpenDatabase& open, const std::string& running) {
   try {
     return p.run(*server);
   } catch (const CallFailed& e) {
-    std::fprintf(stderr, "holdpoint: %s\n", e.what());
-    if (p.json && !e.text.empty()) std::printf("%s\n", e.text.c_str());
+    complain(e.what());
+    if (p.json && !e.text.empty()) print_json(e.text);
   }
   return 1;
 }

@@ -2,14 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
+#include "cli/ask_command.h"
 #include "cli/client.h"
 #include "cli/print.h"
+#include "cli/terminal_inbox.h"
+#include "cli/waiting.h"
 #include "wire/form.h"
 #include "wire/json_writer.h"
 
@@ -30,10 +32,18 @@ struct Commands::Parsed {
   CLI::App* session_command = nullptr;
   CLI::App* deliveries_command = nullptr;
   CLI::App* link_command = nullptr;
+  CLI::App* ask_command = nullptr;
+  CLI::App* wait_command = nullptr;
+  CLI::App* inbox_command = nullptr;
+  AskLine ask;
+  AskManner manner;
+
+  // Those with exit codes of their own.
+  std::vector<CLI::App*> asking() const { return {ask_command, wait_command, inbox_command}; }
 
   void show(const Reply& reply, void (*print)(const Json&), const char* member) const {
     if (json) {
-      std::printf("%s\n", reply.text.c_str());
+      print_json(reply.text);
     } else {
       print(member ? reply.body.at(member) : reply.body);
     }
@@ -125,7 +135,7 @@ int Commands::Parsed::answer(Client& client) const {
   const Reply reply = client.post("/agent/answer/" + escape_url(session), out.take());
   const Json& result = reply.body["status"];
   if (json) {
-    std::printf("%s\n", reply.text.c_str());
+    print_json(reply.text);
   } else if (result == "pending_input") {
     std::printf("answered; %s more to answer in this session\n",
                 reply.body["remaining"].dump().c_str());
@@ -183,15 +193,20 @@ int Commands::Parsed::make_link(Client& client) const {
 Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   Parsed& p = *parsed_;
   // Read by hand: CLI11 would let the variable win over what is typed, since the option is there
-  // five times.
-  if (const char* server = std::getenv("HOLDPOINT_SERVER"); server && *server) p.server = server;
-  if (const char* key = std::getenv("HOLDPOINT_KEY"); key && *key) p.key_text = key;
-  const auto add = [&](const char* name, const char* what) {
+  // many times.
+  const Whereabouts given = whereabouts();
+  if (!given.server.empty()) p.server = given.server;
+  p.key_text = given.key;
+  const auto add_without_json = [&](const char* name, const char* what) {
     auto* command = app.add_subcommand(name, what);
     command
         ->add_option("--server", p.server,
                      "Where the server is; without it what HOLDPOINT_SERVER says")
         ->capture_default_str();
+    return command;
+  };
+  const auto add = [&](const char* name, const char* what) {
+    auto* command = add_without_json(name, what);
     command->add_flag("--json", p.json, "Print what the server says, as JSON");
     return command;
   };
@@ -248,12 +263,63 @@ Commands::Commands(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
   p.link_command->add_option("question", p.question, "The question's id")->required();
   p.link_command->add_option("--for", p.recipient, "Who answers by it, as it will be recorded")
       ->required();
+
+  p.ask_command = add("ask", "Ask people a question, wait, and print the answer");
+  const auto add_repeated = [&](const char* name, std::vector<std::string>& values,
+                                const char* what) {
+    // One value each, or the question would be taken for another.
+    p.ask_command->add_option(name, values, what)->allow_extra_args(false);
+  };
+  p.ask_command->add_option("question", p.ask.question, "What to ask")->required();
+  add_repeated("--option", p.ask.options, "What may be picked; repeat it for each");
+  p.ask_command->add_flag("--multi", p.ask.multi, "Several may be picked: an answer a line");
+  p.ask_command->add_flag("--no-other", p.ask.no_other, "Nothing but the options will do");
+  p.ask_command->add_option("--timeout", p.ask.timeout,
+                            "How long people have: 90, 90s, 30m, 2h, 1d; else as the server says");
+  add_repeated("--default", p.ask.defaults, "What counts if nobody answers in time");
+  add_repeated("--channel", p.ask.channels,
+               "Where to ask besides the usual places: slack, email:ana@example.org, …");
+  p.ask_command->add_option("--header", p.ask.header, "A title of at most 12 characters");
+  p.ask_command->add_option("--agent", p.ask.agent, "In whose name; else external");
+  p.ask_command->add_option("--context", p.ask.context,
+                            "What helps to decide: a JSON object, @file, or - for standard input");
+  p.ask_command->add_flag("--dedupe", p.ask.dedupe, "Join the same question if it is open already");
+  p.ask_command->add_option("--key", p.ask.key,
+                            "An idempotency key: with the same key it is asked once");
+  p.ask_command->add_flag("--detach", p.manner.detach, "Print the id and do not wait");
+
+  p.inbox_command = add_without_json("inbox", "Answer questions in the terminal, live");
+  p.inbox_command->add_option("--by", p.by, "Who answers");
+
+  p.wait_command = add("wait", "Wait for the answer to a question that was asked before");
+  p.wait_command->add_option("id", p.question, "The question's id, or its session's")->required();
+  for (auto* command : {p.ask_command, p.wait_command}) {
+    command
+        ->add_option("--connect-timeout", p.manner.connect_timeout,
+                     "How long to try a server that was never reached")
+        ->capture_default_str();
+    command->footer(
+        "Exit codes: 0 answered, 2 timed out, 3 cancelled, 4 refused input, 1 anything else.\n"
+        "Restarts of the server are waited for. After Ctrl-C the question stays open.");
+  }
 }
 
 Commands::~Commands() = default;
 
+int Commands::exit_code_of_wrong_line() const {
+  for (const auto* command : parsed_->asking()) {
+    if (command && *command) return exits::kRefused;
+  }
+  return 2;
+}
+
 int Commands::run() {
   Parsed& p = *parsed_;
+  p.manner.json = p.json;
+  const Whereabouts where{p.server, p.key_text};
+  if (*p.ask_command) return run_ask(where, p.ask, p.manner);
+  if (*p.inbox_command) return run_inbox(where, p.by);
+  if (*p.wait_command) return run_wait(where, p.question, p.manner);
   Client client(p.server, p.key_text);
   try {
     if (*p.link_command) return p.make_link(client);
@@ -266,8 +332,8 @@ int Commands::run() {
       return p.list_deliveries(client);
     }
   } catch (const CallFailed& e) {
-    std::fprintf(stderr, "holdpoint: %s\n", e.what());
-    if (p.json && !e.text.empty()) std::printf("%s\n", e.text.c_str());
+    complain(e.what());
+    if (p.json && !e.text.empty()) print_json(e.text);
     if (e.body.is_object() && e.body.contains("answered_by")) print_conflict(e.body);
   }
   return 1;

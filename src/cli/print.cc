@@ -3,30 +3,10 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/terminal_text.h"
+
 namespace holdpoint::cli {
 namespace {
-
-// Without what steers a terminal or turns its text around: C0, DEL, C1 and the bidi controls.
-std::string printable(const std::string& text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const auto at = [&](std::size_t k) {
-      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u;
-    };
-    if (c < 0x20 || c == 0x7f) {
-      out += ' ';
-    } else if (c == 0xc2 && at(1) >= 0x80 && at(1) <= 0x9f) {
-      i += 1;
-    } else if (c == 0xe2 && ((at(1) == 0x80 && at(2) >= 0xaa && at(2) <= 0xae) ||
-                             (at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9))) {
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
 
 // As people read it: texts plain, lists joined, anything else as JSON.
 std::string plain(const Json& value) {
@@ -68,6 +48,12 @@ void print_questions(const Json& questions) {
                   plain(q["session_id"]).c_str(), plain(q["id"]).c_str());
     }
   }
+}
+
+void print_json(const std::string& text) { std::printf("%s\n", printable_json(text).c_str()); }
+
+void complain(const std::string& what) {
+  std::fprintf(stderr, "holdpoint: %s\n", printable(what).c_str());
 }
 
 void print_conflict(const Json& conflict) {

@@ -185,6 +185,29 @@ test('questions go where the settings say, and where their ask adds', options, a
   }
 });
 
+test('what is told goes where questions go, on every channel, with nothing to press', options, async () => {
+  const tell = async (body) => {
+    const { status, json, text } = await world.request('POST', '/agent/notify', { body });
+    assert.equal(status, 202, text);
+    return json;
+  };
+  const told = await tell({ title: 'Build 118 <live>', message: 'All & green.\n<!channel>', channels: ['discord', 'slack:C0TOLD'] });
+  assert.deepEqual(told.channels, ['discord', 'email', 'slack']);
+  const [onSlack] = await slack.take('C0TOLD');
+  assert.deepEqual(slack.controls(onSlack), []);
+  assert.match(JSON.stringify(onSlack.blocks), /Build 118 <live>.*All & green\.\\n<!channel>/);
+  assert.ok(!onSlack.text.includes('<'), onSlack.text);
+  const onDiscord = await eventually('the card in Discord', () => [...discord.messages.values()].find(({ components }) => JSON.stringify(components).includes('Build 118')));
+  assert.deepEqual(discord.controls(onDiscord), []);
+  const mail = await eventually('the mail', () => mails.find(({ subject }) => subject === '[external] Build 118 <live>'));
+  assert.deepEqual(mail.to, ['fay@example.org']);
+  assert.match(mail.text, /All & green\.\n<!channel>/);
+  assert.doesNotMatch(mail.text, /agent\/answer/);
+  const { deliveries } = (await world.request('GET', `/agent/deliveries?session=${told.session_id}`)).json;
+  await eventually('all to be delivered', async () => (await world.request('GET', `/agent/deliveries?session=${told.session_id}&status=delivered`)).json.deliveries.length === deliveries.length);
+  assert.deepEqual(deliveries.map(({ channel, event }) => `${channel} ${event}`).sort(), ['discord card_posted', 'email card_posted', 'slack card_posted', 'slack card_posted']);
+});
+
 test('`channels test` sends a sample to each, closes it, and names what is wrong', options, async () => {
   for (const [name, to] of [['slack', 'C0SAMPLE'], ['discord', '1500000000000000008'], ['email', 'gus@example.org']]) {
     const { code, out } = await world.command(['channels', 'test', name, '--to', to]);

@@ -158,8 +158,9 @@ ${Object.entries(settings).map(([section, values]) => `[${section}]\n${toml(valu
     const server = spawn(binary, ['serve', '--settings', path.join(folder, 'settings.toml')], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // Ours, such as HOLDPOINT_BINARY, must not become settings of the server.
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
+      // Ours, such as HOLDPOINT_BINARY, must not become settings of the server. Once it has a port it keeps it, for clients that come back.
+      env: { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDPOINT_'))),
+        ...(running?.port ? { HOLDPOINT_SERVER_LISTEN: `${running.host}:${running.port}` } : {}) },
     });
     const exited = new Promise((resolve) => {
       server.once('error', (error) => resolve({ code: `${error}` }));
@@ -229,14 +230,30 @@ ${Object.entries(settings).map(([section, values]) => `[${section}]\n${toml(valu
       return { method, path: target, status: response.statusCode, headers: response.headers, text, ...(isJson ? { json: JSON.parse(text) } : {}) };
     };
 
-    // Connections that were served once, if there was room, and stay open until they are released.
+    // `n` connections that are served, and stay open until they are released: streams of events, as the server hangs up on those
+    // that only wait for the next request. Our own others are closed, and those it still has to let go of are waited for.
     world.hold = async (n) => {
-      const sockets = Array.from({ length: n }, () => net.connect({ host: running.host, port: running.port }).on('error', () => {}));
-      const release = () => sockets.forEach((socket) => socket.destroy());
-      await within(10_000, `an answer on each of ${n} connections`, Promise.all(sockets.map((socket) => {
-        socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
-        return once(socket, 'data');
-      })));
+      connections.destroy();
+      const held = [];
+      const one = () => new Promise((resolve) => {
+        const socket = net.connect({ host: running.host, port: running.port }).on('error', resolve).on('close', resolve);
+        socket.once('data', (bytes) => {
+          if (bytes.toString().startsWith('HTTP/1.1 200')) held.push(socket);
+          else socket.destroy();
+          resolve();
+        });
+        socket.write('GET /agent/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n');
+      });
+      const release = () => held.forEach((socket) => socket.destroy());
+      try {
+        await eventually(`${n} connections that are served`, async () => {
+          await Promise.all(Array.from({ length: n - held.length }, one));
+          return held.length === n;
+        });
+      } catch (error) {
+        release();
+        throw error;
+      }
       return { release };
     };
 

@@ -94,8 +94,8 @@ function shows(seen, whole, text, id, what, least = 15) {
 
 // ---- Slack
 
-const slackMessages = ({ slack_message: message, slack_webhook: webhook, slack_webhook_login: login, slack_closing: closing, questions }) => [
-  message, webhook, login, ...(questions.every(({ open }) => open) ? [] : [closing])];
+const slackMessages = ({ slack_message: message, slack_webhook: webhook, slack_webhook_login: login, slack_closing: closing, slack_card: card, questions }) => [
+  message, webhook, login, card, ...(questions.every(({ open }) => open) ? [] : [closing])];
 const slackViews = ({ slack_modals: modals, slack_notices: notices }) => [...modals, ...notices];
 
 test('every Slack message and form is valid by Slack\'s types and within its limits', options, () => everywhere((made) => {
@@ -188,9 +188,11 @@ test('links in a webhook\'s Slack message lead to the answer page with the optio
 // ---- Discord
 
 test('every Discord message, form and response is valid by Discord\'s types and within its limits', options, () => everywhere((made) => {
-  const { discord_post: sent, discord_edit: edit, discord_update: update, discord_modals: modals, discord_responses: responses } = made;
-  none(complaints('discord', 'Post', sent), sent);
-  none(discordMessageComplaints(sent), sent);
+  const { discord_post: post, discord_card: card, discord_edit: edit, discord_update: update, discord_modals: modals, discord_responses: responses } = made;
+  for (const sent of [post, card]) {
+    none(complaints('discord', 'Post', sent), sent);
+    none(discordMessageComplaints(sent), sent);
+  }
   none(complaints('discord', 'Edit', edit), edit);
   none(discordMessageComplaints(edit), edit);
   for (const response of [update, ...modals, ...responses]) {
@@ -210,8 +212,8 @@ function assertNoMarkdown(text) {
   assert.ok(!/:[\w+-]+:/.test(rest), `a picture: ${text}`);
 }
 
-test('no text in a Discord message calls anybody or is read as markdown', options, () => everywhere(({ discord_post: sent, discord_responses: responses }) => {
-  for (const text of markdownOf(sent.components)) assertNoMarkdown(text);
+test('no text in a Discord message calls anybody or is read as markdown', options, () => everywhere(({ discord_post: sent, discord_card: card, discord_responses: responses }) => {
+  for (const text of [sent, card].flatMap(({ components }) => markdownOf(components))) assertNoMarkdown(text);
   for (const { data } of responses) {
     for (const text of [data?.content ?? [], markdownOf(data?.components ?? [])].flat()) assertNoMarkdown(text);
   }
@@ -245,5 +247,17 @@ test('a Discord message shows what was asked and how it ended', options, () => e
     shows(seen, whole, asked.question, id, 'the question');
     if (open && !asked.multi_select) for (const label of labelsOf(asked)) shows(seen, whole, label, id, 'an option', crowded(made) ? 0 : 2);
     if (!open) shows(seen, whole, line, id, 'how it ended');
+  }
+}));
+
+// A card's text stands there in full, in one piece or several, or it is cut visibly and leads to the session's page.
+const squeezed = (text) => text.replace(spaces, '');
+test('a card shows what is told, on both platforms', options, () => everywhere(({ slack_card: onSlack, discord_card: onDiscord, questions: [{ asked }] }) => {
+  const wanted = flat(asked.question);
+  if (!/[^\s\p{C}]/u.test(wanted)) return;
+  for (const [seen, whole] of [[slackSeen(onSlack.blocks), JSON.stringify(onSlack)], [discordSeen(onDiscord.components), JSON.stringify(onDiscord)]]) {
+    if (squeezed(seen).includes(squeezed(wanted))) continue;
+    assert.ok(seen.includes('…') && whole.includes(`${publicUrl}/session/`), `${wanted.slice(0, 200)}\nbut ${seen.slice(0, 1000)}`);
+    assert.ok(seen.includes(Array.from(wanted).slice(0, 15).join('').trim()), `nothing of ${wanted.slice(0, 200)}`);
   }
 }));

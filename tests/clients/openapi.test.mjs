@@ -13,6 +13,8 @@ import { proveAccess } from './prove_access.mjs';
 import { proveChannels } from './prove_channels.mjs';
 import { proveGate } from './prove_gate.mjs';
 import { proveHttp } from './prove_http.mjs';
+import { proveHumanLayer } from './prove_humanlayer.mjs';
+import { proveMcp } from './prove_mcp.mjs';
 import { provePages } from './prove_pages.mjs';
 import { proveSessions } from './prove_sessions.mjs';
 
@@ -57,6 +59,8 @@ proveGate();
 proveAccess();
 provePages();
 proveChannels();
+proveHumanLayer();
+proveMcp();
 
 test('every documented response was seen', options, () => {
   // The store cannot commit only when its disk fails or is full; tests/process does that to the server.

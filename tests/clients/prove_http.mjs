@@ -38,7 +38,7 @@ export const proveHttp = () => describe('http', () => {
     const paths = new Set(contract.operations().map(({ path: template }) => template));
     for (const template of paths) {
       const taken = contract.operations().filter(({ path: candidate }) => candidate === template).map(({ method }) => method);
-      const allowed = ['GET', 'HEAD', 'POST'].filter((method) => taken.includes(method === 'HEAD' ? 'GET' : method));
+      const allowed = ['GET', 'HEAD', 'POST', 'DELETE'].filter((method) => taken.includes(method === 'HEAD' ? 'GET' : method));
       for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'GET', 'POST'].filter((candidate) => !allowed.includes(candidate))) {
         const response = await proof.send(405, method, template.replace(/\{\w+\}/g, nobody));
         assert.deepEqual([response.headers.allow, response.json.error.code], [allowed.join(', '), 'method_not_allowed'], `${method} ${template}`);

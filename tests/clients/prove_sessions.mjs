@@ -61,6 +61,7 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
         splits,
         slow: { turn: async () => { await slow.passed; return { result: 'woken' }; } },
         approvals: { runner: 'external', async_questions: true },
+        tells: { runner: 'external', question_callback: `${receiver.url}/card`, callback_events: ['card_posted'] },
         'gives-up': givesUp(late),
       },
     });
@@ -230,6 +231,47 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     await refused(422, '/agent/ask', { ...ask, agent: 'echo' }, { field: 'agent' });
     await refused(422, '/agent/webhook/approvals', {}, { field: 'agent' });
     await refused(409, `/agent/session/${least.session_id}/retry`, {}, { code: 'not_failed' });
+  });
+
+  test('the same ask joins the one that is open, and all who wait get its answer', options, async () => {
+    const ask = { agent: 'approvals', questions: [{ question: 'Rotate the keys?', options: ['yes', 'no'] }], dedupe: true };
+    const first = await post(202, '/agent/ask', { ...ask, idempotency_key: 'rotate-1', payload: { run: 7 } });
+    assert.equal(first.duplicate, undefined);
+    const second = await post(202, '/agent/ask', { ...ask, idempotency_key: 'rotate-2' });
+    assert.deepEqual(second, { ...first, duplicate: true });
+    const waits = [first, second].map(({ questions: [{ id }] }) => get(200, `/agent/questions/${id}?wait=10`));
+    await post(200, `/agent/answer/${first.session_id}`, { answer: 'yes' });
+    for (const seen of await Promise.all(waits)) assert.equal(seen.answer, 'yes');
+    assert.deepEqual((await get(200, `/agent/session/${first.session_id}/record`)).payload, { run: 7 });
+    assert.equal((await post(202, '/agent/ask', { ...ask, idempotency_key: 'rotate-2' })).session_id, first.session_id);
+    const anew = await post(202, '/agent/ask', ask);
+    assert.notEqual(anew.session_id, first.session_id);
+    await refused(422, '/agent/ask', { ...ask, idempotency_key: 'a' }, { field: 'idempotency_key', headers: { 'Idempotency-Key': 'b' } });
+  });
+
+  test('people are told something, once for a key', options, async () => {
+    const message = { ...contract.example('notify', 'deployed'), channels: [] };
+    const told = await post(202, '/agent/notify', message, { headers: { 'Idempotency-Key': 'told-1' } });
+    assert.deepEqual([told.status, told.channels], ['completed', []]);
+    assert.deepEqual(await post(202, '/agent/notify', { ...message, idempotency_key: 'told-1' }), { ...told, duplicate: true });
+    assert.equal((await finished(told.session_id)).status, 'completed');
+    const { events } = await get(200, `/agent/session/${told.session_id}/events`);
+    assert.deepEqual(events.map(({ type }) => type), ['session_started', 'card_posted', 'session_completed', 'trigger_repeated']);
+
+    const heard = await post(202, '/agent/notify', { message: 'All done.', agent: 'tells' });
+    assert.deepEqual(heard.channels, ['url']);
+    const [callback] = await receiver.take('the card', ({ path: hook }) => hook === '/card');
+    contract.assertNotice('card_posted', callback);
+    assert.deepEqual(JSON.parse(callback.raw).card, { title: null, message: 'All done.' });
+
+    for (const [body, field] of [[{}, 'message'], [{ message: ' ' }, 'message'], [{ message: 'x', title: 7 }, 'title'], [{ message: 'x', text: 'y' }, 'text'],
+      [{ message: 'x', channels: ['slack:#ops'] }, 'channels[0]'], [{ message: 'x', agent: 'echo' }, 'agent']]) {
+      await refused(422, '/agent/notify', body, { field });
+    }
+    await refused(400, '/agent/notify', '{');
+    await refused(404, '/agent/notify', { message: 'x', agent: 'nobody' }, { code: 'unknown_agent', field: 'agent' });
+    await refused(413, '/agent/notify', { message: 'x'.repeat(maxBodyBytes) });
+    await refused(415, '/agent/notify', 'message=x', { type: 'text/plain' });
   });
 
   test('time runs out in each of the three ways', options, async () => {
@@ -620,6 +662,10 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
       [{ questions: [question], tool_call_id: 7 }, 'tool_call_id'],
       [{ questions: [question], tool_call_id: 'x'.repeat(201) }, 'tool_call_id'],
       [{ questions: [question], agent: 7 }, 'agent'],
+      [{ questions: [question], idempotency_key: '' }, 'idempotency_key'],
+      [{ questions: [question], idempotency_key: 'ü' }, 'idempotency_key'],
+      [{ questions: [question], dedupe: 'yes' }, 'dedupe'],
+      [{ questions: [question], payload: [] }, 'payload'],
       [{ questions: [question], channels: 'slack' }, 'channels'],
       [{ questions: [question], channels: [7] }, 'channels[0]'],
       [{ questions: [question], channels: ['url', 'fax'] }, 'channels[1]'],
@@ -673,7 +719,8 @@ export const proveSessions = ({ closed }) => describe(`sessions, ${closed ? 'clo
     const delivery = await eventually('a delivered callback', async () => (await get(200, `/agent/deliveries?session=${id}&status=delivered`)).deliveries[0]);
     const values = { agent: 'echo', session: id, delivery: delivery.id, question: before.questions[0].id, key: '0'.repeat(16), user: 'nobody' };
     for (const { path: template, requestBody, operationId, tags } of contract.operations()) {
-      if (!requestBody?.content['application/json'] || tags.includes('Channels')) continue;
+      // What others call as they always did has rules of its own.
+      if (!requestBody?.content['application/json'] || ['Channels', 'HumanLayer', 'MCP'].some((tag) => tags.includes(tag))) continue;
       const target = template.replace(/\{(\w+)\}/g, (_, name) => (operationId === 'retrySession' ? broken.id : values[name]));
       await refused(413, target, `{"a":"${'x'.repeat(maxBodyBytes)}"}`);
       await refused(415, target, 'answer=haiku', { type: 'application/x-www-form-urlencoded' });

@@ -46,6 +46,17 @@ const platforms = {
       export type ModalSubmit = APIBaseInteraction<InteractionType.ModalSubmit, APIModalSubmission>;
     `,
   },
+  humanlayer: {
+    packages: ['humanlayer'],
+    // Its types have no null, and its code takes null for what is not there yet. Times are Dates by type and text in fact.
+    types: `
+      import type { FunctionCall, FunctionCallStatus, HumanContact, HumanContactStatus } from 'humanlayer';
+      type Pending<T> = { [Name in keyof T]-?: T[Name] extends Date | undefined ? string | null : T[Name] | null };
+      interface UserInfo { user_info: { name: string; via: string | null } | null }
+      export interface FunctionCallSeen extends Omit<FunctionCall, 'status'> { status: Pending<FunctionCallStatus> & UserInfo }
+      export interface HumanContactSeen extends Omit<HumanContact, 'status'> { status: Pending<HumanContactStatus> & UserInfo }
+    `,
+  },
 };
 
 function generate(platform) {

@@ -33,7 +33,7 @@ class Caller(Client):
 
     def request(self, method, path, body=None, headers=None):
         own = dict(self.headers)
-        if self.csrf and method == "POST":
+        if self.csrf and method != "GET":
             own["X-CSRF-Token"] = self.csrf
         given = {name: value for name, value in {**own, **(headers or {})}.items() if value is not None}
         # One browser for all of a server's callers, as far as the login form's own cookie goes.

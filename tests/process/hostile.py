@@ -62,8 +62,8 @@ def routes_of(document):
             query = [p["name"] for p in parameters if p["in"] == "query" and p["name"] != "wait"]
             content = resolve(operation.get("requestBody", {})).get("content", {})
             names = sorted({name for one in content.values() for name in members(one.get("schema", {}))})
-            successes = codes(*(int(code) for code in operation["responses"] if code < "4"))
-            yield method.upper().encode(), path, query, names, successes
+            answers = codes(*(int(code) for code in operation["responses"] if code < "4" or code in ("405", "501")))
+            yield method.upper().encode(), path, query, names, answers
 
 
 class Wrong(Exception):
@@ -154,7 +154,7 @@ def check_answer(shot, answer):
         if b"<b>evil" in answer.body:
             raise Wrong(f"a page with the request's text as it came: {answer}")
     elif answer.status >= 400 and not shot.to_head:
-        responses.check_refusal(answer)
+        responses.check_refusal(answer, shot.rpc)
     elif answer.body and content == "application/json":
         answer.json
 

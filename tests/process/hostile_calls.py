@@ -46,8 +46,10 @@ def wrong_types(rng, target):
              "{session}": [target.session, target.cancelled, target.question, "1", "'%20OR%201=1--", "%25s",
                            "a" * 2000],
              "{question}": [target.question, target.session, "0", "null", "%C0%AF", "-1"]}
-    method, path, query, members, successes = rng.choice(target.routes)
-    page = not path.startswith("/agent/") or (method, path) == (b"GET", "/agent/answer/{session}")
+    method, path, query, members, answers = rng.choice(target.routes)
+    rpc = path == "/mcp"
+    for_programs = rpc or path.startswith(("/agent/", "/humanlayer/"))
+    page = not for_programs or (method, path) == (b"GET", "/agent/answer/{session}")
     path = re.sub(r"\{\w+\}", lambda name: rng.choice(named.get(name[0], [NO_ID, "0", "undefined", "%2E%2E"])), path)
     if rng.random() < 0.6:
         path += "?" + "&".join(f"{rng.choice(query or ['surplus'])}={rng.choice(QUERY_VALUES)}"
@@ -56,8 +58,8 @@ def wrong_types(rng, target):
     if method == b"POST":
         body = hostile_json.misfit(rng, members or ["a"]) if rng.random() < 0.8 else b""
     # Pages take forms with a nonce, and count wrong links.
-    allowed = successes | REFUSED | {404, 409} | ({403, 415, 429} if page else set())
-    return Shot(request(target, method, path.encode("latin-1"), body=body), allowed, page=page)
+    allowed = answers | REFUSED | {404, 409} | ({403, 415, 429} if page else set())
+    return Shot(request(target, method, path.encode("latin-1"), body=body), allowed, page=page, rpc=rpc)
 
 
 @kind(10)

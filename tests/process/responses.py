@@ -97,13 +97,16 @@ def _chunked(response, raw, at):
             return response, at
 
 
-def check_refusal(response):
-    """Every refusal has a JSON body that says what is wrong."""
+def check_refusal(response, rpc=False):
+    """Every refusal has a JSON body that says what is wrong: in our words, or with `rpc` also in those of JSON-RPC."""
     body = response.json
     error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict) or body.get("ok") is not False:
+    in_rpc = rpc and isinstance(body, dict) and body.get("jsonrpc") == "2.0" and "id" in body
+    if not isinstance(error, dict) or not (in_rpc or body.get("ok") is False):
         raise Malformed(f"a refusal that is no error object: {response}")
-    if not all(isinstance(error.get(name), str) and error[name] for name in ("code", "message")):
+    if not isinstance(error.get("code"), int if in_rpc else str) or not isinstance(error.get("message"), str):
         raise Malformed(f"a refusal without a code or a message: {response}")
+    if not error["code"] or not error["message"]:
+        raise Malformed(f"a refusal that says nothing: {response}")
     if response.headers.get("content-type") != "application/json":
         raise Malformed(f"a refusal of the wrong type: {response.headers}")

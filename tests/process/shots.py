@@ -30,6 +30,7 @@ class Shot:
     to_head: bool = False
     more: bool = False  # Several answers are fine.
     page: bool = False  # Refusals may be pages for people instead of JSON.
+    rpc: bool = False  # Refusals may be errors of JSON-RPC.
     lost: bool = False  # May be carried out, though nobody reads the answer.
     kind: str = ""
 
@@ -43,7 +44,7 @@ class Target:
     cancelled: str
     login_nonce: str
     # Of openapi.json: method, path with {names}, names of query parameters, names of the body's members, and the
-    # statuses of success.
+    # statuses of success, or of what a route never does.
     routes: list = field(default_factory=list)
 
 

@@ -55,6 +55,8 @@ def accepts(row, scope):
         return True
     if row["route"] == "GET /agent/agents" and scope == "questions:read":
         return True
+    if row["route"] == "GET /agent/questions/{id}" and scope == "questions:ask":
+        return True
     if scope == "sessions:create":
         return needs.startswith("webhook:")
     return scope == "admin" and needs not in ("questions:ask", "questions:answer")
@@ -202,6 +204,33 @@ def unsubscribe(stage):
     return Call(path, own_query=f"?{query}", credential=f"mail:{delivery}")
 
 
+def humanlayer_call(kind, path="/humanlayer/v1/{0}/{1}", body=None, status=200):
+    """About a call of HumanLayer's SDK that waits; `path` gets its kind and its id."""
+    def make(stage):
+        call = f"call-{next(stage.numbers)}"
+        asked = {"run_id": "run", "call_id": call, "spec": {"fn": "ship", "msg": "Ship it?"}}
+        stage.keys["questions:ask"].post(f"/humanlayer/v1/{kind}", asked).expect(201)
+        return Call(path.format(kind, call), body, status=status)
+    return make
+
+
+def new_humanlayer_call(kind):
+    return lambda stage: Call(f"/humanlayer/v1/{kind}", {"run_id": "run", "call_id": f"new-{next(stage.numbers)}",
+                                                         "spec": {"fn": "ship", "msg": "Ship it?"}}, status=201)
+
+
+ON_CALL = "/humanlayer/v1/agent/{0}/{1}/"
+def mcp_call(stage):
+    """An ask in the revision without sessions: one request that changes something."""
+    revision = "2026-07-28"
+    meta = {"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": {}}
+    given = {"questions": [{"question": f"May I, {next(stage.numbers)}?"}], "wait_seconds": 0}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "ask_user_question", "arguments": given, "_meta": meta}}
+    return Call("/mcp?agent=desk", body, headers={"Accept": "application/json", "MCP-Protocol-Version": revision,
+                                                  "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question"})
+
+
 ASK = {"agent": "desk", "questions": [{"question": "May I?"}]}
 CALLS = {
     "GET /healthz": plain("/healthz"),
@@ -215,6 +244,10 @@ CALLS = {
     "POST /agent/webhook/{agent}": plain("/agent/webhook/worker", body={"n": 1}, status=202),
     "GET /agent/agents": plain("/agent/agents"),
     "POST /agent/ask": plain("/agent/ask", body=ASK, status=202),
+    "POST /agent/notify": plain("/agent/notify", body={"message": "Done."}, status=202),
+    "POST /mcp": mcp_call,
+    "GET /mcp": plain("/mcp", status=405),  # There is nothing to listen to but streams that broke,
+    "DELETE /mcp": plain("/mcp", status=400),  # and no session named.
     "GET /agent/questions": plain("/agent/questions"),
     "GET /agent/questions/{id}": on_question("/agent/questions/{}"),
     "POST /agent/questions/{id}/links": on_question("/agent/questions/{}/links", {"recipient": "ana"}, 201),
@@ -253,6 +286,22 @@ CALLS = {
     "GET /question/{id}": on_question("/question/{}"),
     "POST /question/{id}": on_question("/question/{}", form={"choice": "yes", "do": "answer"}),
     "POST /logout": plain("/logout", form={}, status=303, location="/login"),
+    "POST /humanlayer/v1/function_calls": new_humanlayer_call("function_calls"),
+    "GET /humanlayer/v1/function_calls/{call}": humanlayer_call("function_calls"),
+    "POST /humanlayer/v1/contact_requests": new_humanlayer_call("contact_requests"),
+    "GET /humanlayer/v1/contact_requests/{call}": humanlayer_call("contact_requests"),
+    "POST /humanlayer/v1/human_contacts": new_humanlayer_call("human_contacts"),
+    "GET /humanlayer/v1/human_contacts/{call}": humanlayer_call("human_contacts"),
+    "GET /humanlayer/v1/agent/function_calls/pending": plain("/humanlayer/v1/agent/function_calls/pending"),
+    "POST /humanlayer/v1/agent/function_calls/{call}/respond":
+        humanlayer_call("function_calls", ON_CALL + "respond", {"approved": True}),
+    "POST /humanlayer/v1/agent/function_calls/{call}/escalate_email":
+        humanlayer_call("function_calls", ON_CALL + "escalate_email", {"escalation_msg": "hurry"}, 501),
+    "GET /humanlayer/v1/agent/human_contacts/pending": plain("/humanlayer/v1/agent/human_contacts/pending"),
+    "POST /humanlayer/v1/agent/human_contacts/{call}/respond":
+        humanlayer_call("human_contacts", ON_CALL + "respond", {"response": "yes"}),
+    "POST /humanlayer/v1/agent/human_contacts/{call}/escalate_email":
+        humanlayer_call("human_contacts", ON_CALL + "escalate_email", {"escalation_msg": "hurry"}, 501),
     "POST /slack/interactions": slack_click,
     "POST /discord/interactions": discord_click,
     "POST /email/inbound": mail_reply,
@@ -291,6 +340,8 @@ def send(caller, route, call, own=False):
     path = call.path + (call.own_query if own else "")
     if route.startswith("GET "):
         return caller.get(path)
+    if route.startswith("DELETE "):
+        return caller.request("DELETE", path)
     if call.form is not None:
         return caller.form(path, call.form)
     return caller.post(path, call.body, {**call.headers, **(call.own_headers if own else {})})
@@ -330,7 +381,7 @@ def check_let_in(stage, row, column, caller, credential):
     equal(reply.headers["Location"], call.location, f"Location of {reply}")
     if call.stream:
         equal(reply.body[:1], b":", f"the start of the stream {reply}")
-    if route.startswith("GET "):
+    if route.startswith(("GET ", "DELETE ")) or call.status == 501:  # Not offered: it says so, and does nothing.
         equal(difference(before, after), {}, f"{reply} changed rows")
     elif route != "POST /logout" or column in ROLES:  # A key has no login to end.
         check(difference(before, after), f"{reply} changed nothing")

@@ -8,7 +8,7 @@ import subprocess
 from client import check, equal, wait_until
 from harness import BINARY, case, clean_environment, command_agent, external_agent
 
-COMMANDS = ("serve", "check", "trigger", "questions", "answer", "session", "deliveries", "version")
+COMMANDS = ("serve", "check", "trigger", "questions", "answer", "session", "deliveries", "version", "ask", "wait", "inbox")
 
 
 def holdpoint(*arguments, server=None, stdin=None, env=None):

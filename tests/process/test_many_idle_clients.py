@@ -68,7 +68,8 @@ def idle_clients(world):
           f"worst {worst:.1f} ms", flush=True)
     # Below a millisecond the ratio would compare noise.
     check(now < 10 * max(base, 1.0), f"the median went from {base:.1f} to {now:.1f} ms")
-    check(worst < 250, f"an answer took {worst:.0f} ms")
+    # Measured by the worst without them, as the machine may do other things too: 250 ms where it does not.
+    check(worst < 10 * max(*before, 25.0), f"an answer took {worst:.0f} ms, and at most {max(before):.0f} ms alone")
 
     last = sessions[-1].encode()
     wait_all(streams, lambda c: last in c.received and not c.ended, "every stream has the last session's events")
