@@ -131,6 +131,8 @@ const field = el('input', {
 const search = el('div', { class: 'search', hidden: true }, field);
 const page = el('div', { class: 'wide' }, search, note, list);
 let loaded = false;
+let looks = 0;
+let latest = 0;
 let how = null;
 
 const filter = () => {
@@ -160,8 +162,8 @@ function show(agents, figuresOf) {
     if (list.children[i] !== card.node) list.insertBefore(card.node, list.children[i] ?? null);
   });
   search.hidden = agents.length <= kManyAgents;
-  // `external` is there by itself.
-  const none = agents.every(({ name }) => name === 'external');
+  // These are there by themselves.
+  const none = agents.every(({ name }) => ['external', 'humanlayer', 'mcp'].includes(name));
   if (none && !how) page.prepend(how = howTo());
   if (!none && how) how = how.remove() ?? null;
   filter();
@@ -178,7 +180,10 @@ const drawTrouble = redrawn(trouble, (message) => state({
 async function load() {
   const reason = ({ message }) => ({ missing: message });
   try {
+    const mine = looks += 1;
     const [{ agents }, figures] = await Promise.all([get('/agent/agents'), get('/agent/operations').catch(reason)]);
+    if (mine < latest) return;  // Overtaken by a later look.
+    latest = mine;
     if (figures.now) setServerClock(figures.now);
     const known = new Map((figures.agents ?? []).map((each) => [each.name, each]));
     show(agents, (name) => ({ known: known.get(name), missing: figures.missing }));

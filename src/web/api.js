@@ -32,7 +32,8 @@ const send = async (method, path, body, signal, parse = JSON.parse) => {
     return { response, json: text ? parse(text) : null };
   } catch (error) {
     if (signal?.aborted && signal.reason?.name !== 'TimeoutError') throw error;
-    return { response: response ?? { ok: false, status: 0 }, json: null };
+    // A yes that broke off says nothing.
+    return { response: !response || response.ok ? { ok: false, status: 0 } : response, json: null };
   }
 };
 

@@ -29,9 +29,11 @@ export function makeDesk({ onChange, onSent, onReturned }) {
     const done = questions.filter(({ status }) => status !== 'pending').sort((a, b) => b.settled_at.localeCompare(a.settled_at));
     done.forEach(({ id }) => pending.settle(id));
     pending.put(questions);
-    if (done.length) settled.set(ask.key, done);
+    // What says the same as before stays the same, so that nothing is drawn anew for it.
+    if (done.length && JSON.stringify(done) !== JSON.stringify(settled.get(ask.key))) settled.set(ask.key, done);
     if (done.length && done.length === questions.length) {
-      over.set(ask.key, { ...ask, questions: [], lost: lost || Boolean(over.get(ask.key)?.lost) });
+      const known = over.get(ask.key);
+      if (!known || (lost && !known.lost)) over.set(ask.key, { ...ask, questions: [], lost });
     }
     return done;
   };

@@ -77,7 +77,8 @@ function drawCard() {
   }
   // While it is looked up who settled it, the card stays as it was.
   if (!view) return;
-  const now = [view.ask, ...view.done, view.complaints, desk.agents.get(view.ask.agent)];
+  // Drawn anew only for what it shows: what is pressed while it is drawn anew is lost.
+  const now = [view.ask, ...view.done, view.complaints, JSON.stringify(view.rights)];
   if (now.length === drawn.length && now.every((part, i) => part === drawn[i])) return;
   if (drawn[0]?.key !== view.ask.key) seeRest(view.ask);
   drawn = now;
@@ -90,7 +91,13 @@ function seeRest(ask) {
   setTimeout(async () => {
     if (selected !== ask.key || !desk.pending.asks.has(ask.key)) return;
     const done = await desk.lookUp(ask).catch(() => []);
-    if (selected !== ask.key) desk.pass(ask.key);
+    if (selected !== ask.key) {
+      desk.pass(ask.key);
+    } else {
+      // Settled while this was under way: the event that tells of it changes nothing any more.
+      const since = done.find(({ id }) => ask.questions.some((question) => question.id === id));
+      if (since) announce(endingLine(since, me.name));
+    }
     if (done.length) paint();
   }, kGlance);
 }

@@ -113,7 +113,7 @@ const show = () => {
   strip.show({ session, events });
   noStory.hidden = events.length > 0;
   strip.view.parentElement.hidden = strip.view.hidden;
-  timeline.show(story({ session, events, questions, messages: record?.messages ?? [], children: record?.children ?? [] }));
+  timeline.show(story({ session, events, questions, messages: record?.messages ?? [], children: record?.children ?? [], payload: record?.payload ?? null }));
   showValues();
   cost = performance.now() - begin;
 };

@@ -1,7 +1,7 @@
 // A session's story: what the server told of it, as the rows of a timeline. Pure: no page, no clock.
 //
 // A row is { key, kind, tone, at, text, lines, took } and what its kind adds: a turn has `attempts` and `output`, an ask has `questions`
-// and `notes`, an answer has `quote`, and both an ask and an end have `deliveries`; the turn of a model agent has `steps`, and `agents` have `subs`. `key` stays the same while a row grows. `tone` is '',
+// and `notes`, an answer has `quote`, and asks, cards and ends have `deliveries`; the turn of a model agent has `steps`, and `agents` have `subs`. `key` stays the same while a row grows. `tone` is '',
 // 'good', 'warn' or 'bad'. `lines` say more.
 import { askText, counted, replyText, said, settledText, turnText } from './story_words.js';
 
@@ -11,12 +11,14 @@ const madeAt = (id) => parseInt(id.replace('-', '').slice(0, 12), 16);
 
 // What is known while the events are read, one after the other.
 class Book {
-  constructor(questions, messages, children) {
+  constructor(questions, messages, children, payload) {
     this.questions = new Map(questions.map((question) => [question.id, question]));
     this.messages = new Map(messages.map((message) => [message.id, message]));
     this.children = children;
+    this.payload = payload;
     this.rows = [];
     this.asks = [];
+    this.cards = [];
     this.spawns = [];
     this.ends = [];               // More than one, if it was tried again.
     this.askOf = new Map();       // By question.
@@ -154,7 +156,7 @@ const settle = (kind, changes) => (book, event) => {
 
 // To what a message belongs, by when it was owed: its events come later, perhaps after the next ask.
 const home = (book, { id, notice }) => {
-  const rows = notice.startsWith('session_') ? book.ends : book.asks;
+  const rows = notice === 'card_posted' ? book.cards : notice.startsWith('session_') ? book.ends : book.asks;
   const owed = madeAt(id);
   return rows.findLast(({ at }) => Date.parse(at) <= owed) ?? rows[0] ?? null;
 };
@@ -202,6 +204,14 @@ const kTold = {
     book.due = event.at;
   },
   trigger_repeated: aside('', () => 'The same trigger came again; it started nothing new'),
+  ask_joined: aside('', () => 'The same was asked again; it joined this one'),
+  card_posted: (book, event) => {
+    const { agent, channels } = event.data;
+    const { title, message } = book.payload ?? {};
+    book.cards.push(book.add('card', event, `${agent} told people${title ? `: ${title}` : ' something'}`, {
+      body: message, deliveries: [], lines: channels ? [] : ['It was sent to nobody; it stands here.'],
+    }));
+  },
   turn_started: startTurn,
   turn_failed: failTurn,
   turn_continued: goOn('continued'),
@@ -256,9 +266,9 @@ const kFinish = {
   ask: (row) => Object.assign(row, { text: askText(row.questions), tone: row.over ? '' : 'warn' }),
 };
 
-// `questions`: as the API lists them. `messages`: with their bodies, as far as they are known. `children`: as its record has them.
-export function story({ session, events, questions = [], messages = [], children = [] }) {
-  const book = new Book(questions, messages, children);
+// `questions`: as the API lists them. `messages`: with their bodies, as far as they are known. `children` and `payload`: as its record has them.
+export function story({ session, events, questions = [], messages = [], children = [], payload = null }) {
+  const book = new Book(questions, messages, children, payload);
   for (const event of events) (kTold[event.type] ?? aside('', () => event.type.replaceAll('_', ' ')))(book, event);
   for (const row of book.rows) kFinish[row.kind]?.(row);
   for (const delivery of book.strays) {

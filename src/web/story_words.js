@@ -15,6 +15,7 @@ const kReplies = {
 const kNotices = {
   question_pending: '',
   question_settled: ' with how it ended',
+  card_posted: ' with what it says',
   reply_unclear: ' about an unclear reply',
   session_completed: ' with the result',
   session_failed: ' with the error',

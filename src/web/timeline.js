@@ -18,6 +18,7 @@ const kIcons = {
   expiry: 'M8 2a6 6 0 1 1 0 12a6 6 0 0 1 0-12M8 5v3.5l2.5 1.5',
   cancel: 'M4 4l8 8M12 4l-8 8',
   message: 'M2 3h12v8h-6l-3 3v-3h-3z',
+  card: 'M2 3h12v8h-9l-3 3z',
   retry: 'M3 8a5 5 0 1 0 2-4M5 1v3h3',
   agents: 'M4 2v5c0 2 1 3 3 3h5M9 7l3 3l-3 3M4 7v7',
   aside: 'M8 3v6M8 12.5v.2',

@@ -130,7 +130,8 @@ export function makeTryForm(agent) {
   });
   curl.show();
   sample(agent).then((text) => {
-    if (area.value !== '{}') return;
+    // Text that is selected is about to be typed over.
+    if (area.value !== '{}' || area.selectionStart !== area.selectionEnd) return;
     area.value = text;
     area.rows = Math.min(16, Math.max(5, text.split('\n').length));
     curl.show();

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import { casesInTabs, password, screenshots, startBrowser, startServer } from './world.mjs';
+import { gate } from '../clients/harness.mjs';
+import { casesInTabs, password, readyForRoutes, screenshots, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
@@ -68,6 +69,27 @@ inTab('where nothing is kept, the newest session tells what to start with', asyn
   await page.waitForFunction(() => document.querySelector('textarea').value === '{\n  "topic": "love"\n}');
 });
 
+inTab('what is selected, to be typed over, is not exchanged for what the newest session had', async ({ page }) => {
+  await readyForRoutes(page);
+  await open(page);
+  const turn = gate();
+  await page.route('**/agent/session/*/record', async (route) => {
+    await turn.passed;
+    await route.continue();
+  });
+  const poem = card(page, 'write-poem');
+  const known = page.waitForResponse('**/agent/session/*/record');
+  await poem.getByRole('button', { name: 'Try it: write-poem' }).click();
+  const area = poem.getByLabel('Payload');
+  await area.selectText();
+  turn.open();
+  await (await known).finished();
+  // The page has made of it what it will once its own next task runs.
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve); }));
+  await page.keyboard.type('{"topic": "rain"}');
+  assert.equal(await area.inputValue(), '{"topic": "rain"}');
+});
+
 inTab('an agent is started by keyboard alone', async ({ page }) => {
   await open(page);
   const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
@@ -86,6 +108,7 @@ inTab('an agent is started by keyboard alone', async ({ page }) => {
 inTab('what is no JSON object is refused before it is sent, and what the server refuses is said', async ({ page }) => {
   const sent = [];
   page.on('request', (request) => { if (request.method() === 'POST') sent.push(request.url()); });
+  await readyForRoutes(page);
   await open(page);
   const poem = card(page, 'write-poem');
   await poem.getByRole('button', { name: 'Try it: write-poem' }).click();
@@ -119,6 +142,8 @@ inTab('many agents can be searched by name; none at all tells how to define one;
   await page.route('**/agent/agents', (route) => route.fulfill(reply));
   await page.goto(`${server.url}/agents`);
   await page.getByRole('alert').filter({ hasText: 'Because something broke.' }).waitFor();
+  reply = { contentType: 'application/json', body: '{"agents": [' };
+  await page.getByRole('alert').filter({ hasText: 'Because the server cannot be reached.' }).waitFor();
   const again = page.waitForRequest('**/agent/agents');
   await page.getByRole('button', { name: 'Try again' }).click();
   await again;

@@ -38,7 +38,7 @@ test('2,000 pending: first paint under 1 s, a filter under 100 ms, and the list 
     });
     // Several times: a machine that does something else too makes any one of them late.
     const paints = [];
-    for (let i = 0; i < 3; i += 1) {
+    for (let i = 0; i < 5; i += 1) {
       await page.goto(server.url);
       paints.push(await (await page.waitForFunction(() => window.painted)).jsonValue());
     }

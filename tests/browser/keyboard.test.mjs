@@ -88,7 +88,7 @@ test('the skip link leads past the bar', { timeout: 60_000 }, async () => {
     const box = await page.locator('.skip').boundingBox();
     assert.ok(box.y >= 0, `${path}: the skip link is not seen`);
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'main', path);
+    await page.locator('#main:focus').waitFor();
     await page.keyboard.press('Tab');
     assert.ok(await page.evaluate(() => document.getElementById('main').contains(document.activeElement)), `${path}: Tab goes on outside of the content`);
   }

@@ -35,9 +35,11 @@ before(async () => {
     await settled(page);
     if (there) await page.locator(there).first().waitFor();
   };
-  const press = (target, ...names) => async (page) => {
+  // `there` is what the next page has.
+  const press = (target, name, there) => async (page) => {
     await page.goto(server.url + target);
-    for (const name of names) await page.getByRole('button', { name, exact: true }).click();
+    await page.getByRole('button', { name, exact: true }).click();
+    await there(page).waitFor();
   };
   // Answered anew each time.
   const thanks = (count) => async (page) => {
@@ -87,17 +89,18 @@ before(async () => {
       await page.getByLabel('Name').fill('ana');
       await page.getByLabel('Password').fill('not the right one');
       await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('alert').waitFor();
     }],
     list: ['ana', plain('/questions')],
     question: ['ana', plain(`/question/${waiting.id}`)],
     'question-batch': ['ana', plain(`/question/${batchQuestions[1]}`)],
     'question-viewer': ['vera', plain(`/question/${waiting.id}`)],
-    'question-cancel': ['ana', press(`/question/${waiting.id}`, 'Cancel this request')],
+    'question-cancel': ['ana', press(`/question/${waiting.id}`, 'Cancel this request', (page) => page.getByRole('heading', { name: 'Cancel this request?' }))],
     thanks: ['ana', thanks(1)],
     'thanks-batch': ['ana', thanks(3)],
     decided: ['ana', plain(`/question/${scene.answered.id}`)],
     link: [null, plain(`${link.waiting}&answer=One+in+ten`)],
-    'link-complaint': [null, press(link.waiting, 'Answer')],
+    'link-complaint': [null, press(link.waiting, 'Answer', (page) => page.getByRole('alert'))],
     'link-several': [null, plain(link.several)],
     'link-free': [null, plain(link.free)],
     'link-cancelled': [null, plain(link.cancelled)],

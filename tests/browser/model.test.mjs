@@ -6,7 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { eventually } from '../clients/harness.mjs';
 import { startModel } from '../clients/model_standin.mjs';
 import { agents, session, tellModelStory, used } from './model_story.mjs';
-import { casesInTabs, screenshots, startBrowser, startServer } from './world.mjs';
+import { casesInTabs, readyForRoutes, screenshots, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
@@ -84,6 +84,8 @@ inTab('a turn that runs shows its steps as they come, and sub-agents that run ar
   await open(page, { upTo: 18 });
   const turn = page.locator('.row.turn').nth(1);
   assert.equal(await turn.locator('details[data-fold$=steps]').evaluate((fold) => fold.open), true);
+  // It looks again and again, and the server knows nothing of this session.
+  await page.goto('about:blank');
   await page.unrouteAll();
   await open(page, { upTo: 7 });
   assert.deepEqual(await page.locator('.subs li').allTextContents(), ['researcher is running', 'researcher is running', 'reviewer is running']);
@@ -106,6 +108,7 @@ inTab('an agent that a model runs says which, what it may use and whom it may st
 });
 
 inTab('operations show what models use, the dearest first, and nothing of it where none was asked', async ({ page }) => {
+  await readyForRoutes(page);
   await page.goto(`${server.url}/operations`);
   await page.getByRole('heading', { name: 'Sessions by state' }).waitFor();
   assert.equal(await page.locator('#usage').isVisible(), false);

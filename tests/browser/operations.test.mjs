@@ -5,7 +5,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import { casesInTabs, password, screenshots, startBrowser, startServer } from './world.mjs';
+import { casesInTabs, password, readyForRoutes, screenshots, startBrowser, startServer } from './world.mjs';
 
 let browser;
 let server;
@@ -116,6 +116,7 @@ inTab('a message that was refused for good is shown dead, and Redeliver really s
 
 inTab('redelivering all asks first, stops at an error and says how far it got, and then sends the rest', async ({ page }) => {
   receiver.received.length = 0;
+  await readyForRoutes(page);
   await open(page);
   const all = (count) => deliveries(page).getByRole('button', { name: `Redeliver all ${count}` });
   await all(2).click();
@@ -203,7 +204,6 @@ inTab('a viewer sees how many are dead, but not which, and has no Redeliver', as
   await page.getByLabel('Name').fill('vera');
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.goto(`${server.url}/operations`);
   await deliveries(page).getByText('1 message dead').waitFor();
   await deliveries(page).getByText('An admin can see which').waitFor();
   assert.equal(await deliveries(page).getByRole('button').count(), 0);

@@ -25,6 +25,10 @@ const inTab = (name, act, refused) => test(name, { timeout: 60_000 }, async () =
   }
 });
 
+// What a press leads to may take its time: until then the page before it is there.
+const says = (page, words) => page.locator('main').filter({ hasText: words }).waitFor();
+const headed = (page, title) => page.getByRole('heading', { name: title, exact: true }).waitFor();
+
 const logIn = async (page, name) => {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(password);
@@ -37,11 +41,11 @@ inTab('in open mode the plain list leads to a question, and a click answers it',
   await page.goto(`${server.url}/questions`);
   assert.equal(await page.getByRole('listitem').count(), 2);
   await page.getByRole('link', { name: 'Ship it?' }).click();
-  assert.equal(await page.getByRole('heading').textContent(), 'Ship it?');
+  await headed(page, 'Ship it?');
   assert.match(await page.locator('dl').textContent(), /version\s*1\.2\.3/);
   await page.getByLabel('yes').check();
   await page.getByRole('button', { name: 'Answer' }).click();
-  assert.match(await page.textContent('main'), /Your answer is kept/);
+  await says(page, /Your answer is kept/);
   const { status, answer, answered_via } = await server.question(id);
   assert.deepEqual([status, answer, answered_via], ['answered', 'yes', 'web']);
   await page.goto(`${server.url}/questions`);
@@ -56,16 +60,16 @@ inTab('an answer link: the form is taken, thanks can be reloaded, and going back
   await page.goto(server.url + link);
   await page.getByLabel('no', { exact: true }).check();
   await page.getByRole('button', { name: 'Answer' }).click();
-  assert.match(await page.textContent('main'), /Your answer is kept[^]*no/);
+  await says(page, /Your answer is kept[^]*no/);
   // As no page of ours sends a Referer, the browser names no origin either.
   assert.deepEqual(origins, ['null']);
   assert.ok(!page.url().includes('token'), `the token is still in ${page.url()}`);
   const { answer, answered_by, answered_via } = await server.question(id);
   assert.deepEqual([answer, answered_by, answered_via], ['no', 'ana@example.org', 'link']);
   await page.reload();
-  assert.match(await page.textContent('main'), /Your answer is kept[^]*no/);
+  await says(page, /Your answer is kept[^]*no/);
   await page.goBack();
-  assert.match(await page.textContent('main'), /ana@example\.org answered on \d{4}-\d\d-\d\d \d\d:\d\d UTC[^]*no/);
+  await says(page, /ana@example\.org answered on \d{4}-\d\d-\d\d \d\d:\d\d UTC[^]*no/);
   assert.equal(await page.locator('form').count(), 0);
   assert.equal((await server.audit()).filter((row) => row.action === 'question_answered').length, 1);
 });
@@ -91,13 +95,14 @@ inTab('a request is called off by link after one more press, unless the agent fo
   await page.goto(server.url + await server.link(id, 'ana'));
   await page.getByLabel('yes').check();
   await page.getByRole('button', { name: 'Cancel this request' }).click();
-  assert.equal(await page.getByRole('heading').textContent(), 'Cancel this request?');
+  await headed(page, 'Cancel this request?');
   assert.equal((await server.question(id)).status, 'pending');
   await page.getByRole('button', { name: 'Keep it' }).click();
+  await headed(page, 'Ship it?');
   assert.ok(await page.getByLabel('yes').isChecked());
   await page.getByRole('button', { name: 'Cancel this request' }).click();
   await page.getByRole('button', { name: 'Yes, cancel it' }).click();
-  assert.match(await page.textContent('main'), /You cancelled this request/);
+  await says(page, /You cancelled this request/);
   assert.equal((await server.question(id)).status, 'cancelled');
   const firm = await server.ask({ question: 'Firm?' }, {}, 'firm');
   await page.goto(server.url + await server.link(firm.id, 'ana'));
@@ -108,11 +113,11 @@ inTab('a batch is answered page by page, and the agent is said to go on after th
   const asked = await server.call('POST', '/agent/ask', { agent: 'caller', questions: ['First?', 'Second?', 'Third?'].map((question) => ({ question })) });
   await page.goto(`${server.url}/question/${asked.questions[1].id}`);
   for (const [heading, place, then] of [['Second?', 2, /2 more questions/], ['Third?', 3, /one more question/], ['First?', 1, /the agent goes on with it/]]) {
-    assert.equal(await page.getByRole('heading').textContent(), heading);
+    await headed(page, heading);
     await page.getByText(`question ${place} of 3`).waitFor();
     await page.getByLabel('Your answer').fill(heading);
     await page.getByRole('button', { name: 'Answer' }).click();
-    assert.match(await page.textContent('main'), then);
+    await says(page, then);
     if (place !== 1) await page.getByRole('link', { name: 'Go on to the next question' }).click();
   }
   assert.equal((await server.call('GET', `/agent/session/${asked.session_id}`)).status, 'completed');
@@ -124,7 +129,7 @@ inTab('a viewer sees all of a question and nothing to press', async ({ server, p
   const { id } = await server.ask({ question: 'Ship it?', options }, { version: '1.2.3' });
   await page.goto(`${server.url}/question/${id}`);
   await logIn(page, 'vera');
-  assert.match(await page.textContent('main'), /Ship it\?[^]*1\.2\.3[^]*yes[^]*at once[^]*no[^]*You may see this question, not answer it/);
+  await says(page, /Ship it\?[^]*1\.2\.3[^]*yes[^]*at once[^]*no[^]*You may see this question, not answer it/);
   assert.equal(await page.locator('input, button, textarea, form').count(), 0);
 });
 
@@ -136,18 +141,18 @@ for (const [what, base] of [['by the address of this machine', 'url'], ['by a na
     await page.goto(`${server[base]}/question/${id}`);
     assert.match(page.url(), /\/login\?next=/);
     await logIn(page, 'ana');
-    assert.equal(await page.getByRole('heading').textContent(), 'Ship it?');
+    await headed(page, 'Ship it?');
     const login = async () => (await context.cookies()).find(({ name }) => name === 'holdpoint');
     const cookie = await login();
     assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite, cookie.secure], ['holdpoint', true, 'Lax', false]);
     await page.getByLabel('yes').check();
     await page.getByRole('button', { name: 'Answer' }).click();
-    assert.match(await page.textContent('main'), /Your answer is kept/);
+    await says(page, /Your answer is kept/);
     assert.deepEqual(await server.question(id).then((q) => [q.answer, q.answered_by]), ['yes', 'ana']);
     await page.goto(`${server[base]}/questions`);
-    assert.match(await page.textContent('main'), /You are ana/);
+    await says(page, /You are ana/);
     await page.getByRole('button', { name: 'Log out' }).click();
-    assert.match(page.url(), /\/login$/);
+    await page.waitForURL(/\/login$/);
     assert.equal(await login(), undefined);
     await page.goBack();
     assert.match(page.url(), /\/login/);
@@ -158,7 +163,7 @@ for (const [what, base] of [['by the address of this machine', 'url'], ['by a na
     await page.goto(server[base] + await server.link(id, 'ana'));
     await page.getByLabel('yes').check();
     await page.getByRole('button', { name: 'Answer' }).click();
-    assert.match(await page.textContent('main'), /Your answer is kept/);
+    await says(page, /Your answer is kept/);
     assert.equal((await server.question(id)).answered_by, 'ana');
   });
 }

@@ -128,6 +128,21 @@ test('what a model agent does in a turn stands in that turn, step by step and as
   assert.deepEqual(rows[1].attempts.map(({ outcome }) => outcome), ['failed', 'completed']);
 });
 
+test('a card is told with what it says and where it went, and an ask that was joined says so', () => {
+  const id = '00000000-07d0-7000-8000-000000000001';  // Owed two seconds in.
+  const events = eventsOf([
+    ['session_started', { agent: 'external' }], ['card_posted', { agent: 'external', channels: 'slack' }], ['session_completed'],
+    ['delivery_sent', { delivery: id, notice: 'card_posted', channel: 'slack', host: 'slack.com', attempt: 1, status: 200 }],
+  ]);
+  const rows = story({ session: { status: 'completed' }, events, payload: { title: 'Build 118', message: 'All green.' } });
+  assert.deepEqual(rows.map(({ kind, text }) => `${kind}: ${text}`), ['start: external was started', 'card: external told people: Build 118', 'end: Completed']);
+  assert.deepEqual([rows[1].body, rows[1].lines, rows[1].deliveries.map(({ status }) => status)], ['All green.', [], ['sent']]);
+  const [, alone] = story({ session: { status: 'completed' }, events: eventsOf([['session_started', { agent: 'a' }], ['card_posted', { agent: 'a', channels: '' }]]) });
+  assert.deepEqual([alone.text, alone.lines], ['a told people something', ['It was sent to nobody; it stands here.']]);
+  const [joined] = story({ session: { status: 'pending_input' }, events: eventsOf([['ask_joined', { agent: 'a' }]]) });
+  assert.equal(joined.text, 'The same was asked again; it joined this one');
+});
+
 test('why a model stopped is told where it matters', () => {
   const [turn] = story({ session: { status: 'running' }, events: eventsOf([began(1, 1, 'start'), replied(1, 0, { stop_reason: 'max_tokens' })]) });
   assert.equal(stepText(turn.steps[0]), 'The model was cut off: too long (1,200 tokens in, 300 out)');

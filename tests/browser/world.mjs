@@ -43,6 +43,10 @@ export async function openTab(browser, options = {}) {
   return { context, page, complaints, close: () => context.close() };
 }
 
+// For pages that are given routes while they are open: to be called before they are. A browser that has no route yet is told of the first
+// one a moment after `page.route` has returned, and what the page asks for at once gets past it.
+export const readyForRoutes = (page) => page.route('**/nothing-is-at-this-address', (route) => route.abort());
+
 // Makes cases that run in a tab of their own, of the browser that `browser()` gives; it must have had nothing to complain about but what
 // `known` names.
 export const casesInTabs = (browser, defaults = {}) => (name, act, { known = [], ...options } = {}) => test(name, { timeout: 60_000 }, async () => {
