@@ -159,6 +159,7 @@ TEST_CASE("it is connected from Slack's greeting until the line is lost") {
   first->hang_up();
   second->hang_up();
   CHECK(eventually([&] { return !slack.socket.is_connected(); }));
+  CHECK(eventually([&] { return slack.opened() > 2; }));  // It asked for another.
 }
 
 TEST_CASE("a connection that is lost is opened again, by a new URL each time") {
